@@ -1,0 +1,46 @@
+package gns3
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"gns3copilot/schema"
+)
+
+// User is who a token belongs to.
+type User = schema.User
+
+// Me asks GNS3 whose token this is. A token that GNS3 refuses, or of a user who was deactivated, is CodeUnauthorized.
+func (c *Client) Me(ctx context.Context, token string) (User, error) {
+	var u User
+	if err := c.get(ctx, token, "access/users/me", &u); err != nil {
+		return User{}, fmt.Errorf("read GNS3 user: %w", err)
+	}
+	// Whoever relies on this identity must not get a nameless one from something that merely answers JSON.
+	if u.ID == "" || u.Username == "" {
+		return User{}, fmt.Errorf("read GNS3 user: %w", c.notGNS3())
+	}
+	if !u.IsActive {
+		return User{}, schema.Errorf(schema.CodeUnauthorized, "Not an active user")
+	}
+	return u, nil
+}
+
+// Authenticate exchanges a user's name and password for a token. The wrong ones are CodeUnauthorized.
+func (c *Client) Authenticate(ctx context.Context, username, password string) (string, error) {
+	in := struct {
+		Username string `json:"username"`
+		Password string `json:"password"`
+	}{username, password}
+	var out struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := c.call(ctx, http.MethodPost, "access/users/authenticate", "", in, &out); err != nil {
+		return "", fmt.Errorf("sign in to GNS3: %w", err)
+	}
+	if !validToken(out.AccessToken) {
+		return "", fmt.Errorf("sign in to GNS3: %w", c.notGNS3())
+	}
+	return out.AccessToken, nil
+}

@@ -1,0 +1,106 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// EventType names a kind of event on a turn's stream.
+type EventType string
+
+// The types. Those up to EventHeartbeat are the chat API's own; clients ignore types that they don't know.
+const (
+	EventContent   EventType = "content"
+	EventToolCall  EventType = "tool_call"
+	EventToolStart EventType = "tool_start"
+	EventToolEnd   EventType = "tool_end"
+	EventError     EventType = "error"
+	EventAbort     EventType = "abort"
+	EventDone      EventType = "done"
+	EventHeartbeat EventType = "heartbeat"
+
+	EventDeviceProgress EventType = "device_progress"
+	EventRetry          EventType = "retry" // discard the partial text of message_id
+	EventTitle          EventType = "title"
+	EventReset          EventType = "reset" // this stream can't be resumed from there: read the history
+)
+
+// Event is everything a turn tells its readers: on the stream, in NATS and in tests. Which fields a type uses is said beside
+// them; type and session_id are on all.
+type Event struct {
+	Type      EventType `json:"type"`
+	Content   string    `json:"content,omitempty"`    // content
+	MessageID string    `json:"message_id,omitempty"` // content, tool_call, retry
+	// Attempt counts the tries of a model call, from 1. Readers drop what an older attempt still sends.
+	Attempt    int           `json:"attempt,omitempty"`      // content, tool_call, retry
+	ToolCall   *ToolCallView `json:"tool_call,omitempty"`    // tool_call
+	ToolName   string        `json:"tool_name,omitempty"`    // tool_start, tool_end
+	ToolCallID string        `json:"tool_call_id,omitempty"` // tool_start, tool_end, device_progress
+	ToolOutput string        `json:"tool_output,omitempty"`  // tool_end: a ToolResponse as JSON text
+	*DeviceProgress
+	Title      string     `json:"title,omitempty"`       // title
+	Error      string     `json:"error,omitempty"`       // error
+	Code       Code       `json:"code,omitempty"`        // error
+	Hint       string     `json:"hint,omitempty"`        // error
+	Reason     string     `json:"reason,omitempty"`      // retry, reset, abort
+	TurnID     string     `json:"turn_id,omitempty"`     // done
+	Usage      *Usage     `json:"usage,omitempty"`       // done
+	StopReason StopReason `json:"stop_reason,omitempty"` // done
+	SessionID  string     `json:"session_id"`
+}
+
+// ToolCallView is a tool call as far as the model has written it: the arguments are cumulative.
+type ToolCallView struct {
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function FunctionView `json:"function"`
+}
+
+// FunctionView is the called tool. Complete is true once, on a call's last event.
+type FunctionView struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Complete  bool   `json:"complete,omitempty"`
+}
+
+// DeviceState is where a device stands within a tool call.
+type DeviceState string
+
+// The states.
+const (
+	DeviceWaiting    DeviceState = "waiting" // somebody else holds the console
+	DeviceConnecting DeviceState = "connecting"
+	DeviceRunning    DeviceState = "running"
+	DeviceDone       DeviceState = "done"
+	DeviceFailed     DeviceState = "failed"
+)
+
+// DeviceProgress is the body of a device_progress event. Done and Total count commands.
+type DeviceProgress struct {
+	DeviceName string      `json:"device_name"`
+	State      DeviceState `json:"state"`
+	Detail     string      `json:"detail"`
+	Done       int         `json:"done"`
+	Total      int         `json:"total"`
+}
+
+// Text encodes v as JSON without escaping <, > and &: the one encoder for what people and models read. It fails only on values
+// that JSON can't express, which would be a defect of ours.
+func Text(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("schema: value without a JSON form: " + err.Error())
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// TextIndent is Text with an indent of two spaces, the form of tool results.
+func TextIndent(v any) []byte {
+	var b bytes.Buffer
+	if err := json.Indent(&b, Text(v), "", "  "); err != nil {
+		panic("schema: own JSON can't be indented: " + err.Error())
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,158 @@
+// Package progress is the event stream of turns: workers publish what happens, readers follow it live and pick it up again
+// where they left. It runs on NATS JetStream, one subject for each turn.
+package progress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"gns3copilot/schema"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// StreamName is the JetStream stream that holds the events of all turns.
+const StreamName = "COPILOT"
+
+// Bounds of what is kept for readers that come back, and of how long a repeated publication is recognised.
+const (
+	maxAge      = 24 * time.Hour
+	maxBytes    = 1 << 30
+	dedupWindow = 10 * time.Minute
+)
+
+// ackWait bounds the wait for the stream to acknowledge an event.
+const ackWait = 10 * time.Second
+
+// Options says where NATS is. InProcess, when set, is used in place of URL.
+type Options struct {
+	URL, Token string
+	InProcess  nats.InProcessConnProvider
+	Logger     *slog.Logger
+}
+
+// Bus is a connection to the event stream, safe for concurrent use.
+type Bus struct {
+	nc  *nats.Conn
+	js  jetstream.JetStream
+	log *slog.Logger
+}
+
+// Connect dials NATS and makes sure that the stream is there. It fails with CodeUnavailable.
+func Connect(ctx context.Context, o Options) (*Bus, error) {
+	opts := []nats.Option{
+		nats.Name("gns3-copilot"), nats.Token(o.Token), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond),
+		nats.ReconnectBufSize(-1), // a publication while disconnected fails at once, and Temporal tries again
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Logger.Warn("NATS", "error", err) }),
+	}
+	if o.InProcess != nil {
+		opts = append(opts, nats.InProcessServer(o.InProcess))
+	}
+	nc, err := nats.Connect(o.URL, opts...)
+	if err != nil {
+		return nil, unavailable(fmt.Errorf("connect to NATS: %w", err))
+	}
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(16384))
+	if err != nil {
+		nc.Close()
+		return nil, unavailable(err)
+	}
+	b := &Bus{nc: nc, js: js, log: o.Logger}
+	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: StreamName, Subjects: []string{"turn.>"}, Storage: jetstream.FileStorage, Discard: jetstream.DiscardOld,
+		MaxAge: maxAge, MaxBytes: maxBytes, Duplicates: dedupWindow, AllowDirect: true,
+	})
+	if err != nil {
+		nc.Close()
+		return nil, unavailable(fmt.Errorf("open the event stream: %w", err))
+	}
+	return b, nil
+}
+
+// Close ends the connection.
+func (b *Bus) Close() { b.nc.Close() }
+
+// JetStream gives the connection to what else lives in NATS.
+func (b *Bus) JetStream() jetstream.JetStream { return b.js }
+
+// Ping checks that the stream answers. It fails with CodeUnavailable.
+func (b *Bus) Ping(ctx context.Context) error {
+	_, err := b.js.Stream(ctx, StreamName)
+	return unavailable(err)
+}
+
+func subject(ref schema.TurnRef) string { return "turn." + ref.SessionKey + "." + ref.TurnID }
+
+// Publish adds an event and waits until it is stored. An id makes a repeated publication harmless within ten minutes; it is
+// unique within the turn. It fails with CodeUnavailable.
+func (b *Bus) Publish(ctx context.Context, ref schema.TurnRef, ev schema.Event, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, ackWait)
+	defer cancel()
+	var opts []jetstream.PublishOpt
+	if id != "" {
+		opts = append(opts, jetstream.WithMsgID(ref.TurnID+"/"+id))
+	}
+	if _, err := b.js.PublishMsg(ctx, message(ref, ev), opts...); err != nil {
+		return unavailable(fmt.Errorf("publish %s: %w", ev.Type, err))
+	}
+	return nil
+}
+
+// Tell adds an event without waiting: one that may get lost. It fails with CodeUnavailable.
+func (b *Bus) Tell(ref schema.TurnRef, ev schema.Event) error {
+	return unavailable(b.nc.PublishMsg(message(ref, ev)))
+}
+
+func message(ref schema.TurnRef, ev schema.Event) *nats.Msg {
+	ev.SessionID = ref.SessionID
+	return &nats.Msg{Subject: subject(ref), Data: schema.Text(ev)}
+}
+
+// Publisher sends a turn's events without waiting for each. It belongs to one goroutine.
+type Publisher struct {
+	bus  *Bus
+	ref  schema.TurnRef
+	acks []jetstream.PubAckFuture
+}
+
+// Publisher makes a publisher for a turn; Flush must follow the last Send.
+func (b *Bus) Publisher(ref schema.TurnRef) *Publisher { return &Publisher{bus: b, ref: ref} }
+
+// Send hands an event to the stream. It fails with CodeUnavailable.
+func (p *Publisher) Send(ev schema.Event) error {
+	ack, err := p.bus.js.PublishMsgAsync(message(p.ref, ev))
+	if err != nil {
+		return unavailable(fmt.Errorf("publish %s: %w", ev.Type, err))
+	}
+	p.acks = append(p.acks, ack)
+	return nil
+}
+
+// Flush waits until everything sent is stored. It fails with CodeUnavailable.
+func (p *Publisher) Flush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ackWait)
+	defer cancel()
+	for _, ack := range p.acks {
+		select {
+		case <-ack.Ok():
+		case err := <-ack.Err():
+			return unavailable(fmt.Errorf("event not stored: %w", err))
+		case <-ctx.Done():
+			return unavailable(fmt.Errorf("wait for the event stream: %w", ctx.Err()))
+		}
+	}
+	p.acks = p.acks[:0]
+	return nil
+}
+
+func unavailable(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return schema.Errorf(schema.CodeUnavailable, "The event stream can't be used at the moment.").
+		WithHint("Try again; if it stays, look whether NATS is running.").WithCause(err)
+}

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-gormigrate/gormigrate/v2"
+	"gorm.io/gorm"
+)
+
+// migrationLock is the advisory lock that several starting processes meet at on Postgres; on SQLite the immediate transaction
+// is the lock.
+const migrationLock = 0x676e7333
+
+// migrations are the schema's versions in order. A landed one is never edited.
+func migrations() []*gormigrate.Migration {
+	return []*gormigrate.Migration{{
+		ID:      "2026-11-30-turns",
+		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&Session{}, &Turn{}, &Message{}) },
+	}}
+}
+
+// Migrate brings the schema up to date. Processes that start together wait for each other. It fails with CodeUnavailable.
+func (s *Store) Migrate(ctx context.Context) error {
+	err := s.write.WithContext(ctx).Connection(func(db *gorm.DB) error {
+		if s.postgres {
+			if err := db.Exec("SELECT pg_advisory_lock(?)", migrationLock).Error; err != nil {
+				return err
+			}
+			defer db.Exec("SELECT pg_advisory_unlock(?)", migrationLock)
+		}
+		options := *gormigrate.DefaultOptions
+		options.UseTransaction = true
+		return gormigrate.New(db, &options, migrations()).Migrate()
+	})
+	if err != nil {
+		return fmt.Errorf("migrate the database: %w", unavailable(err))
+	}
+	return nil
+}

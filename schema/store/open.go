@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"gns3copilot/schema"
+
+	"gorm.io/driver/postgres"
+	"gorm.io/driver/sqlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// Store is an open database. It is safe for concurrent use.
+type Store struct {
+	// write has a single connection on SQLite, where a second writer would only wait or fail; read is a pool.
+	write, read *gorm.DB
+	postgres    bool
+	now         func() time.Time
+}
+
+// Options says which database to open.
+type Options struct {
+	// URL is postgres://… or the path of a SQLite file.
+	URL    string
+	Logger *slog.Logger
+}
+
+// Each transaction on SQLite takes the write lock at its begin: one that reads first and writes later can't be given it while
+// another writes, and fails at once however long the timeout.
+const sqlitePragmas = "?_txlock=immediate&_busy_timeout=5000&_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on"
+
+const readers = 4
+
+// Open connects and leaves the schema as it is; see Migrate. It fails with CodeUnavailable.
+func Open(o Options) (*Store, error) {
+	s := &Store{now: time.Now, postgres: isPostgres(o.URL)}
+	config := func() *gorm.Config {
+		return &gorm.Config{
+			PrepareStmt:            true,
+			SkipDefaultTransaction: true,
+			NowFunc:                func() time.Time { return s.now().UTC() },
+			Logger:                 quietLogger(o.Logger),
+		}
+	}
+	dialector := func(query string) gorm.Dialector {
+		if s.postgres {
+			return postgres.Open(o.URL)
+		}
+		return sqlite.Open("file:" + escapePath(o.URL) + sqlitePragmas + query)
+	}
+	var err error
+	if s.write, err = gorm.Open(dialector(""), config()); err != nil {
+		return nil, unavailable(err)
+	}
+	if s.postgres {
+		s.read = s.write
+		return s, nil
+	}
+	if err := bound(s.write, 1); err != nil {
+		return nil, unavailable(err)
+	}
+	if s.read, err = gorm.Open(dialector("&_query_only=on"), config()); err != nil {
+		return nil, errors.Join(unavailable(err), closeDB(s.write))
+	}
+	if err := bound(s.read, readers); err != nil {
+		return nil, unavailable(err)
+	}
+	return s, nil
+}
+
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
+}
+
+// escapePath keeps a file name's own ? and % from being read as part of the connection string.
+func escapePath(p string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(p)
+}
+
+func bound(db *gorm.DB, conns int) error {
+	pool, err := db.DB()
+	if err != nil {
+		return err
+	}
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
+	return nil
+}
+
+// Close ends all connections.
+func (s *Store) Close() error {
+	if s.read == s.write {
+		return closeDB(s.write)
+	}
+	return errors.Join(closeDB(s.read), closeDB(s.write))
+}
+
+func closeDB(db *gorm.DB) error {
+	pool, err := db.DB()
+	if err != nil {
+		return err
+	}
+	return pool.Close()
+}
+
+// Ping checks that the database answers and that its schema is there. It fails with CodeUnavailable.
+func (s *Store) Ping(ctx context.Context) error {
+	var n int64
+	return unavailable(s.read.WithContext(ctx).Model(&Turn{}).Limit(1).Count(&n).Error)
+}
+
+// tx runs fn in one write transaction. No network call belongs inside.
+func (s *Store) tx(ctx context.Context, what string, fn func(*gorm.DB) error) error {
+	if err := s.write.WithContext(ctx).Transaction(fn); err != nil {
+		return fmt.Errorf("%s: %w", what, domainError(err))
+	}
+	return nil
+}
+
+// domainError leaves domain errors and cancellations as they are; whatever else a database says means that it can't be used now.
+func domainError(err error) error {
+	if _, ok := errors.AsType[*schema.Error](err); ok || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return schema.Errorf(schema.CodeNotFound, "Not found").WithCause(err)
+	}
+	return unavailable(err)
+}
+
+func unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return schema.Errorf(schema.CodeUnavailable, "The database can't be used at the moment.").
+		WithHint("Try again; if it stays, look at the server's log and its disk.").WithCause(err)
+}
+
+func quietLogger(log *slog.Logger) logger.Interface {
+	if log == nil {
+		return logger.Discard
+	}
+	// Queries hold people's texts, so only slow ones and faults are logged, without their values.
+	return logger.NewSlogLogger(log, logger.Config{
+		SlowThreshold:             time.Second,
+		LogLevel:                  logger.Warn,
+		IgnoreRecordNotFoundError: true,
+		ParameterizedQueries:      true,
+	})
+}

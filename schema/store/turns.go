@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"gns3copilot/schema"
+
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// NewSessionTitle is the title of a session until it gets a better one.
+const NewSessionTitle = "New Conversation"
+
+// Hash is the lower-case hex SHA-256 of a text.
+func Hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// BeginTurn stores the turn, its session when new, and the user's message, and closes what an earlier turn left open. Running it
+// again for the same turn changes nothing. wantTitle tells whether the session still has no title of its own.
+func (s *Store) BeginTurn(ctx context.Context, in schema.BeginTurnInput) (wantTitle bool, err error) {
+	err = s.tx(ctx, "begin turn", func(db *gorm.DB) error {
+		session, err := s.openSession(db, in)
+		if err != nil {
+			return err
+		}
+		wantTitle = session.Metadata.TitleSource == TitleNone || session.Metadata.TitleSource == TitleFallback
+		var known int64
+		if err := db.Model(&Turn{}).Where("id = ?", in.TurnID).Count(&known).Error; err != nil || known > 0 {
+			return err
+		}
+		if err := s.closeAbandoned(db, session); err != nil {
+			return err
+		}
+		return s.insertTurn(db, in, session)
+	})
+	return wantTitle, err
+}
+
+func (s *Store) openSession(db *gorm.DB, in schema.BeginTurnInput) (Session, error) {
+	session := Session{
+		ThreadID: in.SessionID, UserID: in.UserID, ProjectID: in.ProjectID, Key: in.SessionKey,
+		Title: NewSessionTitle, Metadata: SessionMetadata{CopilotMode: in.Mode},
+	}
+	if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&session).Error; err != nil {
+		return session, err
+	}
+	var stored Session
+	err := db.Where(&Session{Key: in.SessionKey, UserID: in.UserID, ProjectID: in.ProjectID}).Take(&stored).Error
+	return stored, err
+}
+
+func (s *Store) insertTurn(db *gorm.DB, in schema.BeginTurnInput, session Session) error {
+	now := db.NowFunc()
+	turn := Turn{
+		ID: in.TurnID, SessionKey: in.SessionKey, Number: session.TurnCount + 1, UserID: in.UserID, ProjectID: in.ProjectID,
+		RunID: in.RunID, Mode: in.Mode, State: schema.TurnRunning, MessageSHA256: Hash(in.Message), StartedAt: now,
+	}
+	if err := db.Create(&turn).Error; err != nil {
+		return err
+	}
+	message := Message{
+		ID: uuid.NewString(), SessionKey: in.SessionKey, TurnNumber: turn.Number, TurnID: in.TurnID,
+		Role: RoleUser, Content: in.Message, CreatedAt: now,
+	}
+	if err := db.Create(&message).Error; err != nil {
+		return err
+	}
+	session.Metadata.CopilotMode = in.Mode
+	session.Stats.Temperature, session.Stats.MaxTokens = in.Temperature, in.MaxTokens
+	session.TurnCount, session.LastTurnID, session.LastMessageAt = turn.Number, turn.ID, &now
+	return db.Model(&session).Select("Metadata", "Stats", "TurnCount", "LastTurnID", "LastMessageAt").Updates(&session).Error
+}
+
+// closeAbandoned ends the books of turns whose run is gone without FinishTurn, as after a termination by an operator: a session
+// runs one workflow at a time, so none of them can still be at work when a new turn begins.
+func (s *Store) closeAbandoned(db *gorm.DB, session Session) error {
+	var open []Turn
+	if err := db.Where("session_key = ? AND state NOT IN ?", session.Key, over).Find(&open).Error; err != nil {
+		return err
+	}
+	for _, t := range open {
+		ref := schema.TurnRef{TurnID: t.ID, SessionKey: t.SessionKey, UserID: t.UserID, ProjectID: t.ProjectID}
+		if err := closeDangling(db, ref); err != nil {
+			return err
+		}
+		if err := db.Model(&Turn{}).Where("id = ?", t.ID).Updates(map[string]any{
+			"state": schema.TurnFailed, "stop_reason": schema.StopError, "finished_at": db.NowFunc(),
+			"error_code": schema.CodeInternal, "error_text": "The turn was ended from outside.",
+		}).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeDangling gives every call of the turn that has no result a placeholder, since providers refuse a conversation with a
+// call that was never answered.
+func closeDangling(db *gorm.DB, ref schema.TurnRef) error {
+	var messages []Message
+	if err := db.Where("turn_id = ?", ref.TurnID).Order("step, ordinal").Find(&messages).Error; err != nil {
+		return err
+	}
+	answered := map[string]bool{}
+	for _, m := range messages {
+		answered[m.ToolCallID] = true
+	}
+	for _, m := range messages {
+		for i, c := range m.ToolCalls {
+			if answered[c.ID] {
+				continue
+			}
+			r := schema.FailedToolResponse(c.Name, schema.Errorf(schema.CodeAborted,
+				"The turn was ended from outside; it is unknown how far this call got."), 0, db.NowFunc())
+			if err := insertResult(db, m, i, string(schema.TextIndent(r)), ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// over are the states in which nothing more happens.
+var over = []schema.TurnState{schema.TurnDone, schema.TurnFailed, schema.TurnAborted}
+
+// Turn finds a turn of the ref's user and project. It fails with CodeNotFound.
+func (s *Store) Turn(ctx context.Context, ref schema.TurnRef) (Turn, error) {
+	var t Turn
+	err := s.read.WithContext(ctx).
+		Where("id = ? AND user_id = ? AND project_id = ?", ref.TurnID, ref.UserID, ref.ProjectID).Take(&t).Error
+	if err != nil {
+		return t, fmt.Errorf("read turn: %w", domainError(err))
+	}
+	return t, nil
+}
+
+// SetTurnState marks a turn that isn't over.
+func (s *Store) SetTurnState(ctx context.Context, ref schema.TurnRef, state schema.TurnState) error {
+	return s.tx(ctx, "set turn state", func(db *gorm.DB) error {
+		return db.Model(&Turn{}).Where("id = ? AND state NOT IN ?", ref.TurnID, over).Update("state", state).Error
+	})
+}
+
+// SetTopology keeps the lab as the model was shown it.
+func (s *Store) SetTopology(ctx context.Context, ref schema.TurnRef, topology string) error {
+	return s.tx(ctx, "store topology", func(db *gorm.DB) error {
+		return db.Model(&Turn{}).Where("id = ?", ref.TurnID).Update("topology", topology).Error
+	})
+}
+
+// SetTurnTitle keeps the title made beside the answer until FinishTurn takes it over.
+func (s *Store) SetTurnTitle(ctx context.Context, ref schema.TurnRef, title string) error {
+	return s.tx(ctx, "store title", func(db *gorm.DB) error {
+		return db.Model(&Turn{}).Where("id = ?", ref.TurnID).Update("title", title).Error
+	})
+}

@@ -1,0 +1,195 @@
+package schema
+
+// TurnRef names a turn everywhere: in payloads, subjects and queries.
+type TurnRef struct {
+	TurnID string `json:"turn_id"`
+	// SessionKey is the session row's own id; SessionID is the client's name for it, unique per user and project.
+	SessionKey string `json:"session_key"`
+	SessionID  string `json:"session_id"`
+	ProjectID  string `json:"project_id"`
+	UserID     string `json:"user_id"`
+}
+
+// TurnInput starts ChatTurn. Limits and mode are fixed here, so that a later configuration never changes a running turn.
+type TurnInput struct {
+	TurnRef
+	Message     string   `json:"message"`
+	Mode        Mode     `json:"mode"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	// Steps is the budget of model calls; the turn stops when fewer than StopBelow are left.
+	Steps     int `json:"steps"`
+	StopBelow int `json:"stop_below"`
+	// CredentialWait bounds the wait for the owner's token, in seconds.
+	CredentialWait int `json:"credential_wait"`
+}
+
+// TurnOutput is the workflow's result: counts only.
+type TurnOutput struct {
+	State      TurnState  `json:"state"`
+	StopReason StopReason `json:"stop_reason"`
+	Steps      int        `json:"steps"`
+	Usage      Usage      `json:"usage"`
+}
+
+// Usage counts tokens and calls. Estimated is true when a provider didn't tell and we counted ourselves.
+type Usage struct {
+	InputTokens  int  `json:"input_tokens"`
+	OutputTokens int  `json:"output_tokens"`
+	TotalTokens  int  `json:"total_tokens"`
+	LLMCalls     int  `json:"llm_calls"`
+	ToolCalls    int  `json:"tool_calls"`
+	Estimated    bool `json:"estimated,omitempty"`
+}
+
+// Add sums two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		InputTokens:  u.InputTokens + v.InputTokens,
+		OutputTokens: u.OutputTokens + v.OutputTokens,
+		TotalTokens:  u.TotalTokens + v.TotalTokens,
+		LLMCalls:     u.LLMCalls + v.LLMCalls,
+		ToolCalls:    u.ToolCalls + v.ToolCalls,
+		Estimated:    u.Estimated || v.Estimated,
+	}
+}
+
+// BeginTurnInput stores the turn and the user's message.
+type BeginTurnInput struct {
+	TurnInput
+	RunID string `json:"run_id"`
+}
+
+// BeginTurnOutput says whether the session still lacks a title of its own.
+type BeginTurnOutput struct {
+	WantTitle bool `json:"want_title"`
+}
+
+// CallModelInput asks for the assistant's message of one step, counted from 1.
+type CallModelInput struct {
+	TurnRef
+	Step        int      `json:"step"`
+	Mode        Mode     `json:"mode"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	// ReloadTopology is set after a tool that changed the lab.
+	ReloadTopology bool `json:"reload_topology,omitempty"`
+}
+
+// CallModelOutput tells what the stored message holds, without its text.
+type CallModelOutput struct {
+	MessageID    string `json:"message_id"`
+	ContentBytes int    `json:"content_bytes"`
+	Calls        []Call `json:"calls,omitempty"`
+	Usage        Usage  `json:"usage"`
+	// Aborted is true when the abort came in the middle; what had been said is stored.
+	Aborted bool `json:"aborted,omitempty"`
+}
+
+// Call is one tool call of an assistant message. The arguments are in the database, known here by their hash.
+type Call struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	ArgsSHA256 string `json:"args_sha256"`
+}
+
+// TitleInput asks for the session's title, made from the turn's message.
+type TitleInput struct {
+	TurnRef
+}
+
+// GateInput asks what may become of the calls of a step.
+type GateInput struct {
+	TurnRef
+	Step  int    `json:"step"`
+	Mode  Mode   `json:"mode"`
+	Calls []Call `json:"calls"`
+}
+
+// GateOutput has one verdict for each call, in the calls' order.
+type GateOutput struct {
+	Verdicts []Verdict `json:"verdicts"`
+}
+
+// Verdict is the policy's word on one call.
+type Verdict struct {
+	Call
+	// Run is false for a refused call, whose result the gate has already stored.
+	Run bool `json:"run"`
+	// Queue is the task queue of the worker that can run it.
+	Queue string `json:"queue,omitempty"`
+	// Summary is what operators read in Temporal's UI: names and counts, no arguments.
+	Summary string `json:"summary,omitempty"`
+	// ChangesLab is true when the topology must be read again afterwards.
+	ChangesLab bool `json:"changes_lab,omitempty"`
+}
+
+// RunToolInput runs one call, on one device when Device isn't empty.
+type RunToolInput struct {
+	TurnRef
+	Step   int    `json:"step"`
+	Mode   Mode   `json:"mode"`
+	Call   Call   `json:"call"`
+	Device string `json:"device,omitempty"`
+}
+
+// RunToolOutput counts the items of the stored result.
+type RunToolOutput struct {
+	Successful int  `json:"successful"`
+	Failed     int  `json:"failed"`
+	Bytes      int  `json:"bytes"`
+	Aborted    bool `json:"aborted,omitempty"`
+}
+
+// Closing says why calls get a result although they didn't run to their end.
+type Closing string
+
+// The reasons.
+const (
+	ClosingAborted Closing = "aborted"
+	ClosingFailed  Closing = "failed"
+)
+
+// CloseCallsInput gives every call of a step that has no result one that says why.
+type CloseCallsInput struct {
+	TurnRef
+	Step    int      `json:"step"`
+	Calls   []Call   `json:"calls"`
+	Closing Closing  `json:"closing"`
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// Failure is a domain error as a payload.
+type Failure struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// CheckCredentialInput marks the turn as waiting for its owner's token.
+type CheckCredentialInput struct {
+	TurnRef
+}
+
+// CheckCredentialOutput says whether the token came while the turn was being marked.
+type CheckCredentialOutput struct {
+	Present bool `json:"present"`
+}
+
+// FinishTurnInput closes the turn's books.
+type FinishTurnInput struct {
+	TurnRef
+	State      TurnState  `json:"state"`
+	StopReason StopReason `json:"stop_reason"`
+	Steps      int        `json:"steps"`
+	Usage      Usage      `json:"usage"`
+	Failure    *Failure   `json:"failure,omitempty"`
+}
+
+// TurnStatus answers the turn-state query.
+type TurnStatus struct {
+	TurnID string    `json:"turn_id"`
+	State  TurnState `json:"state"`
+	Step   int       `json:"step"`
+	Doing  string    `json:"doing"`
+}
