@@ -42,7 +42,6 @@ func Open(o Options) (*Store, error) {
 	s := &Store{now: time.Now, postgres: isPostgres(o.URL)}
 	config := func() *gorm.Config {
 		return &gorm.Config{
-			PrepareStmt:            true,
 			SkipDefaultTransaction: true,
 			NowFunc:                func() time.Time { return s.now().UTC() },
 			Logger:                 quietLogger(o.Logger),

@@ -1,0 +1,285 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gns3copilot/schema"
+)
+
+// The short quiet times, used only where what stands there is ambiguous.
+const (
+	settleQuiet   = 200 * time.Millisecond // a prompt that more may follow
+	questionQuiet = 500 * time.Millisecond // a line that may be a question, or one that isn't finished yet
+	maybeQuiet    = 5 * time.Second        // a line that only ends like a question
+	probeQuiet    = 500 * time.Millisecond // a prompt that isn't the learned one
+	enterPatience = time.Second            // an Enter that seems not to have been taken
+	echoLimit     = 5 * time.Second
+	// maxAsk is the longest unfinished line that is looked at for prompts and questions.
+	maxAsk = 300
+)
+
+// errNoEcho says that what was typed didn't come back.
+var errNoEcho = errors.New("no echo")
+
+// keyInterrupt is Ctrl-C.
+const keyInterrupt = "\x03"
+
+// command runs one command and gives its output. A failure is about the command alone, with the console at its prompt
+// again. An error is a domain error that ends the Run, of CodeAborted when ctx ended; s.broken tells whether the console
+// is at its prompt nevertheless. Output that came before either is returned too.
+func (s *session) command(ctx context.Context, command string, limit time.Duration) (string, *schema.Error, error) {
+	if err := s.drain(); err != nil {
+		return "", nil, s.closed(err, "before a command")
+	}
+	if current := s.current(); current != "" && !s.prompt.matches(current) { // somebody else has typed
+		if !s.backToPrompt(ctx, []string{s.platform.ClearLine + keyInterrupt}) {
+			return "", nil, s.silent()
+		}
+	}
+	r := &reply{session: s, command: command, out: capture{half: max(1, s.options.MaxOutput/2)}}
+	s.reply = r
+	defer func() { s.reply = nil }()
+	enterLine := s.enterLine
+	if s.platform.HelpKey && strings.HasSuffix(command, "?") {
+		enterLine = s.askHelp
+	}
+	v, err := waiting, enterLine(ctx, r)
+	if err == nil {
+		v, err = s.answer(ctx, r, limit)
+	}
+	return s.conclude(ctx, r, v, err, limit)
+}
+
+// enterLine types the command and presses Enter, on most platforms once the echo has shown that it arrived intact.
+func (s *session) enterLine(ctx context.Context, r *reply) error {
+	if !s.platform.ConfirmEcho {
+		return s.pressEnter(r, r.command+s.enter)
+	}
+	if err := s.link.typeKeys(r.command); err != nil {
+		return err
+	}
+	_, err := s.await(ctx, echoLimit, func() (verdict, time.Duration) {
+		if r.isEchoed(s.current()) {
+			return echoed, 0
+		}
+		return waiting, 0
+	})
+	if err == nil {
+		return s.pressEnter(r, s.enter)
+	}
+	if errors.Is(err, errLimit) {
+		err = errNoEcho
+	}
+	if !errors.Is(err, errClosed) { // never leave half a line
+		s.backToPrompt(ctx, []string{s.platform.ClearLine + keyInterrupt})
+	}
+	return err
+}
+
+// askHelp types a command that ends in the help key, which is answered without Enter.
+func (s *session) askHelp(_ context.Context, r *reply) error {
+	r.helpLine = s.current() + strings.TrimSuffix(r.command, "?")
+	return s.pressEnter(r, r.command)
+}
+
+// pressEnter sends the keys after which the device may be running the command.
+func (s *session) pressEnter(r *reply, keys string) error {
+	if err := s.link.typeKeys(keys); err != nil {
+		return err
+	}
+	r.phase = entered
+	s.ran++
+	return nil
+}
+
+// answer waits for the end of the command: a prompt or a question. It goes on through pagers.
+func (s *session) answer(ctx context.Context, r *reply, limit time.Duration) (verdict, error) {
+	deadline := time.Now().Add(limit)
+	for {
+		v, err := s.await(ctx, time.Until(deadline), func() (verdict, time.Duration) { return s.judge(r) })
+		if err != nil {
+			return v, err
+		}
+		key := ""
+		switch v {
+		case atPager:
+			key = s.platform.pagerKey(s.current())
+			s.screen.clear()
+		case notEntered:
+			key = s.nextEnter()
+			r.unsure = true
+		case newPrompt:
+			if r.probe != "" {
+				s.prompt = learn(s.current())
+				r.dropHeld()
+				return atPrompt, nil
+			}
+			// Only a prompt answers Enter with itself; a line of output that looks like one does not.
+			r.probe, r.probeLine, r.unsure = s.current(), s.lines, true
+			key = s.enter
+		case helpShown:
+			r.flush()
+			r.helpLine = ""
+			return s.clearTyped(ctx)
+		default:
+			return v, nil
+		}
+		if err := s.link.typeKeys(key); err != nil {
+			return waiting, err
+		}
+	}
+}
+
+// judge looks at the unfinished line of a running command.
+func (s *session) judge(r *reply) (verdict, time.Duration) {
+	if len(s.screen.line) > maxAsk {
+		return waiting, 0
+	}
+	current := s.current()
+	if r.phase == entered {
+		if !s.proven && r.helpLine == "" && current != "" && r.isEchoed(current) {
+			return notEntered, enterPatience
+		}
+		return waiting, 0
+	}
+	p := s.platform
+	switch {
+	case s.prompt.matches(current):
+		if r.unsure {
+			return atPrompt, settleQuiet
+		}
+		return atPrompt, 0
+	case r.promptSplit(current):
+		return splitPrompt, settleQuiet
+	case current == "":
+		return waiting, 0
+	case current == r.helpLine:
+		return helpShown, 0
+	case p.pagerKey(current) != "":
+		return atPager, 0
+	case r.probe != "" && current == r.probe && s.lines > r.probeLine:
+		return newPrompt, settleQuiet
+	case r.probe == "" && p.levelOf(current) != nil && learn(current) != nil:
+		return newPrompt, probeQuiet
+	case false && questionPattern.MatchString(current):
+		return atQuestion, questionQuiet
+	case maybeQuestion.MatchString(current):
+		return atQuestion, maybeQuiet
+	}
+	return waiting, 0
+}
+
+// nextEnter turns to the platform's next form of the Enter key.
+func (s *session) nextEnter() string {
+	forms := s.platform.Enter
+	for i, form := range forms {
+		if form == s.enter {
+			s.enter = forms[(i+1)%len(forms)]
+			return s.enter
+		}
+	}
+	s.enter = forms[0]
+	return s.enter
+}
+
+// clearTyped withdraws what stands on the command line.
+func (s *session) clearTyped(ctx context.Context) (verdict, error) {
+	if err := s.link.typeKeys(s.platform.ClearLine); err != nil {
+		return waiting, err
+	}
+	return s.await(ctx, echoLimit, func() (verdict, time.Duration) {
+		if s.prompt.matches(s.current()) {
+			return atPrompt, 0
+		}
+		return waiting, 0
+	})
+}
+
+// conclude turns the end of a command into its output and what is to be said about it, and leaves the console at its prompt.
+func (s *session) conclude(ctx context.Context, r *reply, v verdict, err error, limit time.Duration) (string, *schema.Error, error) {
+	switch {
+	case err == nil && v == splitPrompt:
+		r.dropHeld()
+		s.screen.clear()
+		fallthrough
+	case err == nil && v == atPrompt:
+		s.proven = true
+		text := r.text("")
+		return text, s.rejection(r.command, text), nil
+	case err == nil: // a question
+		question := strings.TrimSpace(s.current())
+		text := r.text(s.current())
+		failure := &schema.Error{Code: schema.CodeDeviceQuestion,
+			Message: fmt.Sprintf("%s asked %q after %q. The question was not answered.", s.target.Device, question, r.command),
+			Hint:    "Only a person should answer this, on the device's console."}
+		if !s.backToPrompt(ctx, append([]string{keyInterrupt}, s.platform.Abort...)) {
+			return text, failure, failure
+		}
+		return text, failure, nil
+	case errors.Is(err, errClosed):
+		failure := s.closed(err, fmt.Sprintf("while %q ran", r.command))
+		return r.text(s.current()), failure, failure
+	case errors.Is(err, errNoEcho):
+		failure := s.failure(schema.CodeConsoleSilent, "did not echo %q, so Enter was not pressed", r.command).WithCause(err)
+		if s.broken {
+			return r.text(""), failure, failure
+		}
+		return r.text(""), failure, nil
+	case errors.Is(err, errLimit):
+		back := s.returnTo(ctx)
+		failure := &schema.Error{Code: schema.CodeCommandTimeout,
+			Message: fmt.Sprintf("%s: %q did not end within %s and was interrupted.", s.target.Device, r.command, limit),
+			Hint:    "Use a command that ends by itself, for example a ping with a count."}
+		if !back {
+			failure.Message += " The console did not return to its prompt."
+			return r.text(s.current()), failure, failure
+		}
+		return r.text(""), failure, nil
+	default: // the context
+		partial := ""
+		if !s.returnTo(ctx) {
+			partial = s.current()
+		}
+		failure := aborted(s.target.Device, fmt.Sprintf("%q was interrupted", r.command), err)
+		return r.text(partial), failure, failure
+	}
+}
+
+// aborted is the failure of what the end of a context has ended, and wraps the context's error.
+func aborted(device, what string, err error) *schema.Error {
+	return schema.Errorf(schema.CodeAborted, "%s: %s.", device, what).WithCause(err)
+}
+
+// returnTo interrupts the command if it runs; one that is only typed was withdrawn already.
+func (s *session) returnTo(ctx context.Context) bool {
+	if s.reply.phase == typing {
+		return !s.broken
+	}
+	return s.backToPrompt(ctx, s.platform.Abort)
+}
+
+// rejection finds the line by which the device rejected the command. Such a line comes at once, so that the same words
+// further down, in a log for instance, mean nothing.
+func (s *session) rejection(command, text string) *schema.Error {
+	const look = 5
+	seen := 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		for _, start := range s.platform.refused {
+			if strings.HasPrefix(line, start) {
+				return schema.Errorf(schema.CodeCommandRejected, "%s rejected %q: %s", s.target.Device, command, line)
+			}
+		}
+		if seen++; seen == look {
+			break
+		}
+	}
+	return nil
+}

@@ -1,0 +1,11 @@
+// Package console works on devices through their telnet consoles, as GNS3 serves them: raw TCP with telnet negotiation.
+//
+// A Pool owns the connections. Run brings one console into a known state from whatever it is in, runs commands one after
+// the other, and returns the clean output of each. The device's own prompt is learned, and only that exact prompt at the
+// start of a line ends a command; nothing waits for a fixed time. What differs between kinds of devices is data: see
+// platforms/ and Target.Platform.
+//
+// Files: pool.go (who may use a console, and how long it is kept open), session.go (one logged-on console), sync.go (the
+// way to a known state), command.go (one command), below them screen.go, prompt.go and capture.go (from bytes to text),
+// link.go and telnet.go (TCP and its options), platform.go (what is known of devices).
+package console

@@ -1,0 +1,131 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// levelOf tells whether the line looks like a prompt of any known platform.
+func (c catalog) levelOf(line string) bool {
+	return slices.ContainsFunc(c, func(p *platform) bool { return p.levelOf(line) != nil })
+}
+
+// guess gives the platform whose prompts look most like the line.
+func (c catalog) guess(line string) *platform {
+	for _, p := range c {
+		if p.fits(line) {
+			return p
+		}
+	}
+	for _, p := range c {
+		if p.levelOf(line) != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// fits tells whether the line is a prompt as this platform writes it.
+func (p *platform) fits(line string) bool {
+	return p.levelOf(line) != nil && strings.HasSuffix(line, " ") == p.PromptSpace
+}
+
+// identify learns the prompt that stands there and settles the platform: the tag's if the prompt agrees with it, else what
+// the prompt or `show version` says. A device that contradicts its tag is right.
+func (s *session) identify(ctx context.Context) error {
+	line := s.current()
+	s.prompt = learn(line)
+	tagged := s.known.find(s.target.Platform)
+	own := slices.IndexFunc(s.known, func(p *platform) bool { return p.ownPrompt != nil && p.ownPrompt.MatchString(line) })
+	switch {
+	case own >= 0:
+		s.platform = s.known[own]
+	case tagged != nil && tagged.fits(line):
+		s.platform = tagged
+	default:
+		if err := s.askVersion(ctx, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notes is what the user should know about the device, and about a tag that names another platform.
+func (s *session) notes() string {
+	tag := s.target.Platform
+	switch tagged := s.known.find(tag); {
+	case tag == "" || s.platform == tagged:
+		return s.note
+	case tagged == nil:
+		return strings.TrimSpace(fmt.Sprintf("The platform %q isn't known; the console looks like %s. %s", tag, s.platform.name, s.note))
+	default:
+		return strings.TrimSpace(fmt.Sprintf("The node is tagged %q, but its console is %s and is treated as such. %s",
+			tag, s.platform.name, s.note))
+	}
+}
+
+// askVersion tells platforms with similar prompts apart.
+func (s *session) askVersion(ctx context.Context, line string) error {
+	s.platform = s.known.guess(line)
+	text, _, err := s.command(ctx, "show version", s.options.CommandTimeout)
+	if err != nil {
+		return err
+	}
+	for _, p := range s.known {
+		if p.version != nil && p.version.MatchString(text) {
+			s.platform = p
+			return nil
+		}
+	}
+	if p := s.known.find(s.target.Platform); p != nil && p.levelOf(line) != nil {
+		s.platform = p
+		return nil
+	}
+	s.addNote("What kind of device this is could not be told; treated as %s.", s.platform.name)
+	return nil
+}
+
+// climb goes to the level that commands run in: down out of configuration modes, up from the user level where the device
+// lets us without a password.
+func (s *session) climb(ctx context.Context) error {
+	if err := s.home(ctx); err != nil {
+		return err
+	}
+	desired := s.platform.level(s.platform.desired)
+	level := s.platform.levelOf(s.current())
+	if level == nil || level == desired || desired.up == "" || desired.previous != level.name {
+		return nil
+	}
+	line := s.lines
+	if err := s.link.typeKeys(desired.up + s.enter); err != nil {
+		return s.closed(err, "at "+desired.up)
+	}
+	arrived := s.promptAfter(line)
+	v, err := s.await(ctx, s.options.PromptTimeout, func() (verdict, time.Duration) {
+		if desired.asks != nil && desired.asks.MatchString(s.current()) {
+			return atQuestion, askQuiet
+		}
+		return arrived()
+	})
+	if err != nil {
+		return s.wakeError(err)
+	}
+	if v == atQuestion {
+		// Ctrl-C or, where it means nothing here, empty answers: IOS gives up after three.
+		if !s.backToPrompt(ctx, []string{keyInterrupt, s.enter, s.enter, s.enter}) {
+			return s.asked()
+		}
+	}
+	if s.platform.levelOf(s.current()) != desired {
+		s.addNote("%q needs a password, so commands ran at the user level.", desired.up)
+	}
+	return nil
+}
+
+// addNote adds a sentence to what the report says about the device.
+func (s *session) addNote(format string, args ...any) {
+	s.note = strings.TrimSpace(s.note + " " + fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,309 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"gns3copilot/schema"
+)
+
+// Target names one device console.
+type Target struct {
+	Device  string // for messages
+	Address string // host:port
+	// Platform is "vpcs", "frr", "cisco_iosxe" or an alias such as "cisco_ios_telnet"; "" finds it out from the prompt and
+	// `show version`.
+	Platform string
+}
+
+// Output is what one command gave.
+type Output struct {
+	Command string
+	// Text is the output without the echo and the prompts, lines ended by "\n", the line ends before the prompt left out.
+	Text string
+	// Err is nil when the device took the command and it ended. Else its code is CodeCommandRejected (the message has the
+	// device's own line), CodeCommandTimeout, CodeDeviceQuestion, CodeInvalid (not a single printable line, so not sent),
+	// CodeAborted, CodeConsoleClosed or CodeConsoleSilent.
+	Err *schema.Error
+}
+
+// Report is the result of a Run.
+type Report struct {
+	Platform string // what the device turned out to be
+	Note     string // what the user should know, such as a tag that the device contradicts; often empty
+	// Outputs has an entry for each command that was begun, in order: fewer than the commands when the Run failed.
+	Outputs []Output
+}
+
+// Progress is told the state of a Run: waiting, connecting, running (done of total commands are over, detail is the next),
+// done or failed. It is called from the Run's goroutine and must not block.
+type Progress func(state string, done, total int, detail string)
+
+// Options set the pool's limits. A zero field takes its default.
+type Options struct {
+	Logger         *slog.Logger  // default: none
+	ConnectTimeout time.Duration // until the console accepts a connection, refusals tried again; 5 s
+	PromptTimeout  time.Duration // of silence until a prompt must have come; 10 s
+	BootTimeout    time.Duration // until a console that does print something must show a prompt; 2 min
+	CommandTimeout time.Duration // 30 s
+	SlowTimeout    time.Duration // of ping, traceroute and their like; 60 s
+	IdleTimeout    time.Duration // how long a session is kept open after a Run; 20 s
+	MaxOutput      int           // bytes kept of one command's output, its first and last half; 8 MiB
+}
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	set := func(d *time.Duration, otherwise time.Duration) {
+		if *d <= 0 {
+			*d = otherwise
+		}
+	}
+	set(&o.ConnectTimeout, 5*time.Second)
+	set(&o.PromptTimeout, 10*time.Second)
+	set(&o.BootTimeout, 2*time.Minute)
+	set(&o.CommandTimeout, 30*time.Second)
+	set(&o.SlowTimeout, time.Minute)
+	set(&o.IdleTimeout, 20*time.Second)
+	if o.MaxOutput <= 0 {
+		o.MaxOutput = 8 << 20
+	}
+	return o
+}
+
+// Pool runs commands on consoles. There is one Run at a time on a console; different consoles don't wait for each other.
+// Its methods may be called from any goroutine.
+type Pool struct {
+	options Options
+	known   catalog
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	work    sync.WaitGroup // Runs, and sessions that are kept open
+
+	mu       sync.Mutex
+	consoles map[string]*console
+}
+
+// console is what the pool holds for an address while anybody uses it.
+type console struct {
+	turn   chan struct{} // holds a token while a Run is on
+	users  int           // Runs that are on or wait, and the kept session
+	parked *parked       // the session that is kept open; nil during a Run
+}
+
+// errPoolClosed is the cause of Runs that Close has ended.
+var errPoolClosed = errors.New("console pool closed")
+
+// NewPool makes a pool. It fails only when a platform file is wrong.
+func NewPool(o Options) (*Pool, error) {
+	known, err := loadCatalog()
+	if err != nil {
+		return nil, fmt.Errorf("console platforms: %w", err)
+	}
+	p := &Pool{options: o.withDefaults(), known: known, consoles: make(map[string]*console)}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p, nil
+}
+
+// Close interrupts what runs, ends the sessions that are kept open, and waits for all of it. Runs begun later fail.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.cancel()
+	p.mu.Unlock()
+	p.work.Wait()
+}
+
+// Run runs the commands one after the other on one device and leaves its console at the base prompt. A command that fails
+// doesn't keep the next from running; an error means that the console can't be used, or that ctx ended, and comes with the
+// outputs so far. It is a *schema.Error of CodeConsoleRefused, CodeConsoleSilent, CodeConsoleClosed, CodeDeviceQuestion or
+// CodeCommandTimeout; or, wrapping ctx.Err(), of CodeAborted or CodeConsoleBusy (others used the console all the time).
+// Progress may be nil.
+func (p *Pool) Run(ctx context.Context, t Target, commands []string, progress Progress) (Report, error) {
+	if progress == nil {
+		progress = func(string, int, int, string) {}
+	}
+	r := &run{pool: p, target: t, commands: commands, progress: progress}
+	err := r.do(ctx)
+	if err != nil {
+		progress("failed", len(r.report.Outputs), len(commands), schema.AsError(err).Message)
+		return r.report, err
+	}
+	progress("done", len(commands), len(commands), "")
+	return r.report, nil
+}
+
+// run is one call of Run.
+type run struct {
+	pool     *Pool
+	target   Target
+	commands []string
+	progress Progress
+	report   Report
+}
+
+func (r *run) do(ctx context.Context) error {
+	p := r.pool
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(p.ctx, func() { cancel(errPoolClosed) })()
+
+	c, err := p.enter(r.target.Address)
+	if err != nil {
+		return err
+	}
+	defer p.leave(r.target.Address, c)
+	if err := r.takeTurn(ctx, c); err != nil {
+		return err
+	}
+	defer func() { <-c.turn }()
+
+	s, err := r.kept(ctx, c)
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		ran := s.ran
+		err = r.commandsOn(ctx, s)
+		if s.ran == ran && schema.CodeOf(err) == schema.CodeConsoleClosed {
+			// It had died unnoticed, and no command was entered: a new connection can't run anything twice.
+			s.close()
+			s = nil
+		}
+	}
+	if s == nil {
+		if s, err = r.connect(ctx); err != nil {
+			return err
+		}
+		err = r.commandsOn(ctx, s)
+	}
+	if !s.broken {
+		if homeErr := s.home(context.WithoutCancel(ctx)); err == nil {
+			err = homeErr
+		}
+	}
+	if s.broken {
+		s.close()
+	} else {
+		p.park(r.target.Address, c, s)
+	}
+	return err
+}
+
+// takeTurn waits until nobody else of this process uses the console.
+func (r *run) takeTurn(ctx context.Context, c *console) error {
+	select {
+	case c.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	r.progress("waiting", 0, len(r.commands), "another request is using this console")
+	select {
+	case c.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return schema.Errorf(schema.CodeConsoleBusy, "The console of %s (%s) was in use all the time.", r.target.Device, r.target.Address).
+			WithHint("Try again when the other request on this device has ended.").WithCause(ctx.Err())
+	}
+}
+
+// kept gives the session that was kept open, at its prompt; nil when there is none that is sound.
+func (r *run) kept(ctx context.Context, c *console) (*session, error) {
+	s := r.pool.unpark(c)
+	if s == nil {
+		return nil, nil
+	}
+	s.target = r.target
+	if s.received == s.parkedAt {
+		return s, nil
+	}
+	err := s.resume(ctx)
+	if err == nil {
+		return s, nil
+	}
+	s.close()
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	return nil, nil
+}
+
+// connect gives a new session at its prompt.
+func (r *run) connect(ctx context.Context) (*session, error) {
+	r.progress("connecting", 0, len(r.commands), r.target.Address)
+	l, err := dial(ctx, r.target.Address, r.pool.options.ConnectTimeout)
+	if err != nil {
+		return nil, r.dialError(ctx, err)
+	}
+	s := newSession(r.target, r.pool.options, r.pool.known, l)
+	if err := s.logOn(ctx); err != nil {
+		s.close()
+		return nil, err
+	}
+	s.log.Debug("console ready", "platform", s.platform.name, "prompt", s.prompt.name)
+	return s, nil
+}
+
+// dialError says in the user's words why there is no connection.
+func (r *run) dialError(ctx context.Context, err error) error {
+	t := r.target
+	var timeout net.Error
+	switch {
+	case ctx.Err() != nil:
+		return aborted(t.Device, "the connection attempt was interrupted", ctx.Err())
+	case isRefused(err):
+		return schema.Errorf(schema.CodeConsoleRefused, "The console of %s (%s) refuses connections.", t.Device, t.Address).
+			WithHint("Check that the node is started. One that was started just now may need a moment.").WithCause(err)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return schema.Errorf(schema.CodeConsoleSilent, "The console of %s (%s) does not answer.", t.Device, t.Address).
+			WithHint("Check that the node is started and that its console can be reached from here.").WithCause(err)
+	}
+	return schema.Errorf(schema.CodeConsoleRefused, "The console of %s (%s) can't be reached.", t.Device, t.Address).
+		WithHint("Check the console's address.").WithCause(err)
+}
+
+// commandsOn runs the commands in the session.
+func (r *run) commandsOn(ctx context.Context, s *session) error {
+	r.report = Report{Platform: s.platform.name, Note: s.notes()}
+	for i, command := range r.commands {
+		command = strings.TrimSpace(command)
+		r.progress("running", i, len(r.commands), command)
+		out := Output{Command: command}
+		if out.Err = checkCommand(command); out.Err != nil {
+			r.report.Outputs = append(r.report.Outputs, out)
+			continue
+		}
+		if ctx.Err() != nil {
+			return aborted(r.target.Device, fmt.Sprintf("%q was not begun", command), ctx.Err())
+		}
+		limit := r.pool.options.CommandTimeout
+		if s.platform.slow(command) {
+			limit = r.pool.options.SlowTimeout
+		}
+		var err error
+		out.Text, out.Err, err = s.command(ctx, command, limit)
+		r.report.Outputs = append(r.report.Outputs, out)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkCommand refuses what isn't one line of text: line ends and control keys would do something else than run it.
+func checkCommand(command string) *schema.Error {
+	if command == "" {
+		return schema.Errorf(schema.CodeInvalid, "An empty command was not sent.")
+	}
+	if strings.ContainsFunc(command, func(r rune) bool { return r < ' ' || r == keyDEL }) {
+		return schema.Errorf(schema.CodeInvalid, "The command %q was not sent: it is not a single line of text.", command).
+			WithHint("Send each line as a command of its own.")
+	}
+	return nil
+}

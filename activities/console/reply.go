@@ -1,0 +1,139 @@
+package console
+
+import (
+	"bytes"
+	"strings"
+)
+
+// phase is how far a command has come.
+type phase int
+
+const (
+	typing    phase = iota // its characters go out, the echo comes back
+	entered                // Enter is pressed, the echo's line is not yet over
+	answering              // what comes now is output
+)
+
+// reply gathers what the device sends for one command, without the echo and the prompts.
+type reply struct {
+	session *session
+	command string
+	phase   phase
+	typed   string // the echo in finished lines, when a message of the device's own has cut it
+	out     capture
+	// held is a line that may be the prompt or the front part of one, and the device's own messages after it. Whether it
+	// was output shows with what follows.
+	held [][]byte
+
+	helpLine  string // for a command that ends in a help key: what stands on the line when the help is over
+	probe     string // a line that looks like a prompt but not the learned one, to which Enter was pressed
+	probeLine int    // how many lines were finished then
+	unsure    bool   // an extra Enter was sent, so another prompt may follow
+}
+
+// maxHeld bounds how many messages may follow a held line before it counts as output.
+const maxHeld = 64
+
+// line takes one finished line.
+func (r *reply) line(line []byte) {
+	log := r.session.platform.logStart(line)
+	switch r.phase {
+	case typing:
+		r.typingLine(line, log)
+	case entered:
+		r.echoLine(line, log)
+	default:
+		r.outputLine(line, log)
+	}
+}
+
+// typingLine takes a line that ends while the command is typed: the echo, cut by a message.
+func (r *reply) typingLine(line []byte, log int) {
+	if log < 0 {
+		r.typed += string(line)
+		return
+	}
+	r.typed += string(line[:log])
+	r.out.add(line[log:])
+}
+
+// echoLine takes the lines up to the echo, which is not output, nor is a prompt that came late.
+func (r *reply) echoLine(line []byte, log int) {
+	text := string(line)
+	switch {
+	case log > 0:
+		r.phase = answering
+		r.out.add(line[log:])
+	case log == 0:
+		r.out.add(line)
+	case r.session.platform.ConfirmEcho, strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(r.command)):
+		r.phase = answering
+	case strings.TrimSpace(text) == "", r.session.prompt.matches(text):
+	default: // a device that doesn't echo
+		r.phase = answering
+		r.out.add(line)
+	}
+}
+
+func (r *reply) outputLine(line []byte, log int) {
+	prompt := r.session.prompt
+	blank := r.unsure && len(bytes.TrimSpace(line)) == 0
+	if len(r.held) > 0 && len(r.held) < maxHeld && (log == 0 || blank) {
+		r.held = append(r.held, bytes.Clone(line))
+		return
+	}
+	r.flush()
+	switch {
+	case log > 0 && prompt.begins(string(line[:log])):
+		r.held = [][]byte{bytes.Clone(line[:log]), bytes.Clone(line[log:])}
+	case prompt.begins(string(line)), r.probe != "" && string(line) == r.probe:
+		r.held = [][]byte{bytes.Clone(line)}
+	default:
+		r.out.add(line)
+	}
+}
+
+// flush makes output of what is held. A whole prompt with messages behind it was a prompt, and is left out; so is one
+// that an extra Enter of ours may have brought.
+func (r *reply) flush() {
+	if (len(r.held) > 1 || len(r.held) == 1 && r.unsure) && r.session.prompt.matches(string(r.held[0])) {
+		r.held = r.held[1:]
+	}
+	for _, line := range r.held {
+		r.out.add(line)
+	}
+	r.held = nil
+}
+
+// dropHeld leaves out the held line, which was a prompt, and keeps the messages behind it.
+func (r *reply) dropHeld() {
+	if len(r.held) > 0 {
+		r.held = r.held[1:]
+	}
+	r.flush()
+}
+
+// promptSplit tells whether a message has cut the prompt in two, or stands behind it with nothing after.
+func (r *reply) promptSplit(current string) bool {
+	return len(r.held) > 1 && r.session.prompt.matches(string(r.held[0])+current)
+}
+
+// isEchoed tells whether the command stands on the screen as typed. A long command may be shown scrolled: its end is
+// compared then.
+func (r *reply) isEchoed(current string) bool {
+	const visible = 60
+	want := r.command
+	if len(want) > visible {
+		want = want[len(want)-visible/2:]
+	}
+	return strings.HasSuffix(r.typed+current, want)
+}
+
+// text is the output so far. A partial last line belongs to it when the command didn't come to its end.
+func (r *reply) text(partial string) string {
+	r.flush()
+	if partial != "" {
+		r.out.append([]byte(partial))
+	}
+	return strings.TrimRight(r.out.text(), "\n")
+}

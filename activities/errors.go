@@ -1,0 +1,44 @@
+package activities
+
+import (
+	"context"
+	"errors"
+
+	"gns3copilot/schema"
+
+	"go.temporal.io/sdk/temporal"
+)
+
+// fault turns an error into what Temporal stores and acts on: the code as the type, the message and the hint for the user, and
+// whether and when to try again. The cause is logged by the worker's interceptor and never stored.
+func fault(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	e := schema.AsError(err)
+	return temporal.NewApplicationErrorWithOptions(e.Message, string(e.Code), temporal.ApplicationErrorOptions{
+		NonRetryable:   !retryable(e.Code),
+		NextRetryDelay: e.RetryAfter,
+		Details:        []any{schema.Failure{Code: e.Code, Message: e.Message, Hint: e.Hint}},
+		Cause:          Cause{err},
+	})
+}
+
+// Cause carries the whole error to the worker's log. Its own text, which Temporal would store, gives nothing away.
+type Cause struct{ Err error }
+
+// Error is deliberately empty of content.
+func (c Cause) Error() string { return "see the worker's log" }
+
+// Unwrap gives the error that was wrapped.
+func (c Cause) Unwrap() error { return c.Err }
+
+// retryable tells which failures may be gone at the next try.
+func retryable(c schema.Code) bool {
+	switch c {
+	case schema.CodeModelBusy, schema.CodeModelUnreachable, schema.CodeUnavailable, schema.CodeGNS3Unavailable, schema.CodeInternal:
+		return true
+	default:
+		return false
+	}
+}

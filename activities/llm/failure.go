@@ -1,0 +1,257 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"gns3copilot/schema"
+)
+
+// maxQuote bounds how much of a provider's own words a message holds.
+const maxQuote = 500
+
+// The words by which errors are told apart. They are looked for in the provider's types and codes, which are meant for programs, and in its
+// message only where providers give nothing else.
+var (
+	contextPattern = regexp.MustCompile(`(?i)context[_ ]?(length|window|size)|maximum context|prompt is too long|input (is|token count).*(too long|exceeds)|` +
+		`too many (input )?tokens|maximum number of tokens|reduce the length`)
+	keyPattern    = regexp.MustCompile(`(?i)(invalid|incorrect) api[ _]key|api[ _]key (is )?(not valid|invalid|missing)`)
+	authKinds     = regexp.MustCompile(`(?i)authentication|permission|unauthori[sz]ed|forbidden|api_key`)
+	paymentKinds  = regexp.MustCompile(`(?i)insufficient_(quota|balance)|billing|payment`)
+	busyKinds     = regexp.MustCompile(`(?i)rate_?limit|overload|too_?many_?requests|resource_?exhausted|unavailable|busy|capacity`)
+	busyMessage   = regexp.MustCompile(`(?i)overloaded|rate limit|too many requests|server is busy`)
+	requestErrors = regexp.MustCompile(`(?i)invalid_?(request|argument)|not_?found|bad_?request|unprocessable|unsupported|validation`)
+)
+
+// secret is the API key, which some providers repeat in their errors.
+type secret string
+
+// quote makes a provider's words fit for a message: in one line, bounded, without the key, and never a web page.
+func (s secret) quote(words string) string {
+	if len(s) > 3 { // a shorter one is a dummy, and part of too many words
+		words = strings.ReplaceAll(words, string(s), "[API key]")
+	}
+	words = strings.Join(strings.FieldsFunc(words, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	if strings.HasPrefix(words, "<") {
+		return "(a web page)"
+	}
+	words = strings.ToValidUTF8(words, "\uFFFD")
+	if len(words) > maxQuote {
+		cut := maxQuote
+		for !utf8.RuneStart(words[cut]) {
+			cut--
+		}
+		words = words[:cut] + "…"
+	}
+	return words
+}
+
+// detail is what can be read of a provider's error, whatever its shape.
+type detail struct {
+	message string
+	kinds   string // type, code and status as words
+	status  int    // an HTTP status among them
+}
+
+// readDetail understands {"error": …} and its many relatives: a bare string, a list, message, detail, msg, and what a router
+// passes on from the provider behind it.
+func readDetail(value []byte) detail {
+	var d detail
+	if s, ok := text(value); ok {
+		d.message = s
+	}
+	for item := range elements(value) {
+		d.add(readDetail(item))
+	}
+	for key, v := range fields(value) {
+		switch string(key) {
+		case "error", "message", "detail", "msg", "error_msg", "errors", "raw":
+			d.add(readDetail(v))
+		case "metadata":
+			if isObject(v) {
+				d.add(readDetail(v))
+			}
+		case "type", "code", "status":
+			d.kind(loose(v))
+		}
+	}
+	return d
+}
+
+func (d *detail) add(other detail) {
+	if other.message != "" && !strings.Contains(d.message, other.message) {
+		if d.message != "" {
+			d.message += ": "
+		}
+		d.message += other.message
+	}
+	d.kinds += " " + other.kinds
+	if d.status == 0 {
+		d.status = other.status
+	}
+}
+
+func (d *detail) kind(s string) {
+	if n, err := strconv.Atoi(s); err == nil && n >= 400 && n <= 599 {
+		d.status = n
+	}
+	d.kinds += " " + s
+}
+
+// classify finds the code of an error. Where the status is clear it decides; a stream has none, and some servers send 400 for all.
+func classify(d detail, status int) schema.Code {
+	inStream := status == 0
+	if inStream {
+		status = d.status
+	}
+	// The order matters: what the user has to put right comes before what a retry may cure, since a retry of those is in vain.
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden,
+		status < 500 && status != http.StatusTooManyRequests && (keyPattern.MatchString(d.message) || authKinds.MatchString(d.kinds)):
+		return schema.CodeModelAuth
+	case status == http.StatusPaymentRequired, paymentKinds.MatchString(d.kinds): // OpenAI says 429 to an empty account
+		return schema.CodeModelRefused
+	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == 529:
+		return schema.CodeModelBusy
+	case status == http.StatusRequestEntityTooLarge, contextPattern.MatchString(d.kinds + " " + d.message):
+		return schema.CodeModelContext
+	case inStream && (busyKinds.MatchString(d.kinds) || busyMessage.MatchString(d.message)):
+		return schema.CodeModelBusy
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= 500:
+		return schema.CodeModelUnreachable
+	case status >= 300, requestErrors.MatchString(d.kinds):
+		return schema.CodeModelRefused
+	}
+	return schema.CodeModelUnreachable // unknown troubles of a provider mostly pass, and retries are bounded
+}
+
+// answerError turns an error object inside an answer into ours.
+func answerError(value []byte, key secret) *schema.Error {
+	d := readDetail(value)
+	if d.message == "" {
+		d.message = string(value)
+	}
+	return providerError(classify(d, 0), "in its answer", d.message, key)
+}
+
+// statusError turns a response that is no answer into an error.
+func statusError(resp *http.Response, body []byte, key secret) *schema.Error {
+	var d detail
+	if json.Valid(body) {
+		d = readDetail(bytes.TrimSpace(body))
+	}
+	if d.message == "" {
+		d.message = string(body)
+	}
+	// Redirects are not followed: Go would turn the POST into a GET, or carry the conversation to a host that nobody configured.
+	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
+		d.message = "it redirects to " + to
+	}
+	e := providerError(classify(d, resp.StatusCode), fmt.Sprintf("HTTP %d", resp.StatusCode), d.message, key)
+	e.RetryAfter = retryAfter(resp.Header)
+	return e
+}
+
+// providerError words the error: who failed at what, the provider's own words, and what to do.
+func providerError(code schema.Code, where, words string, key secret) *schema.Error {
+	what, hint := "reports an error", "Try again. If it stays so, look at the provider's state."
+	switch code {
+	case schema.CodeModelAuth:
+		what, hint = "refuses the API key", "Check the API key of this model, and what it gives access to."
+	case schema.CodeModelRefused:
+		what, hint = "refuses the request", "Check the base URL and the model name."
+		if strings.Contains(words, "stream_options") {
+			hint = "The provider doesn't know stream_options, which ask for the token counts. Use a newer version of it, or another provider."
+		}
+	case schema.CodeModelContext:
+		what, hint = "says that the conversation is too long", "Start a new session, or choose a model with a larger context."
+	case schema.CodeModelBusy:
+		what, hint = "is busy or limits the rate", "Wait a moment and try again."
+	}
+	words = key.quote(words)
+	if words == "" {
+		words = "it gives no reason"
+	}
+	return schema.Errorf(code, "The model provider %s (%s): %s", what, where, words).WithHint("%s", hint)
+}
+
+// retryAfter reads the header in seconds or as a date. A date is compared with the server's own clock if it tells it.
+func retryAfter(h http.Header) time.Duration {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if d, err := time.ParseDuration(value + "s"); err == nil {
+		return max(d, 0)
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	return max(at.Sub(now), 0)
+}
+
+// brokenError is for answers that suggest that something else than a model lives at the base URL.
+func brokenError(message string, cause error) *schema.Error {
+	return schema.Errorf(schema.CodeModelBroken, "%s", message).
+		WithHint("Check the base URL: it is the address before /chat/completions, and usually ends with /v1.").WithCause(cause)
+}
+
+// connectionError turns what the transport or the event reader says into ours.
+func connectionError(err error, host string, x *exchange) *schema.Error {
+	switch {
+	case errors.Is(err, errWebPage):
+		return brokenError("The base URL leads to a web page, not to a model.", err)
+	case errors.Is(err, errNotJSON):
+		return brokenError("The model's answer can't be read: "+x.key.quote(string(x.events.junk)), err)
+	case errors.Is(err, errEventTooLarge):
+		return schema.Errorf(schema.CodeModelBroken, "A piece of the model's answer is larger than %d MiB.", maxEvent>>20).WithCause(err)
+	case errors.Is(err, errSilent):
+		return schema.Errorf(schema.CodeModelUnreachable, "The model at %s sent nothing for %s.", host, x.watch.limit).
+			WithHint("Try again. A local model may need more time, or a smaller conversation.").WithCause(err)
+	case x.events != nil:
+		return schema.Errorf(schema.CodeModelUnreachable, "The connection to the model broke in the middle of its answer.").
+			WithHint("Try again.").WithCause(err)
+	}
+	return schema.Errorf(schema.CodeModelUnreachable, "The model at %s can't be reached: %s.", host, reason(err)).
+		WithHint("Check the base URL, and that the model's server runs.").WithCause(err)
+}
+
+// reason names the usual causes of a failed connection.
+func reason(err error) string {
+	_, unknownName := errors.AsType[*net.DNSError](err)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	network, ok := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the connection is refused"
+	case unknownName:
+		return "its host name is not known"
+	case untrusted:
+		return "its certificate is not trusted"
+	case ok && network.Timeout():
+		return "it doesn't respond"
+	}
+	return "the connection failed"
+}
+
+// stoppedError is the end that the caller's context brought. It is context.Canceled or context.DeadlineExceeded too.
+func stoppedError(cause error) *schema.Error {
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return schema.Errorf(schema.CodeModelUnreachable, "The model didn't finish its answer in time.").WithHint("Try again.").WithCause(cause)
+	}
+	return schema.Errorf(schema.CodeAborted, "The model call was stopped.").WithCause(cause)
+}

@@ -1,0 +1,58 @@
+package activities
+
+import (
+	"time"
+
+	"gns3copilot/activities/llm"
+	"gns3copilot/schema"
+	"gns3copilot/schema/progress"
+	"gns3copilot/schema/store"
+)
+
+// callInterval is the least time between two events that show a growing tool call: ten a second are enough to watch.
+const callInterval = 100 * time.Millisecond
+
+// sink publishes an answer as it comes.
+type sink struct {
+	pub     *progress.Publisher
+	id      string
+	in      schema.CallModelInput
+	attempt int
+	shown   map[int]time.Time
+}
+
+func newSink(pub *progress.Publisher, id string, in schema.CallModelInput, attempt int) *sink {
+	return &sink{pub: pub, id: id, in: in, attempt: attempt, shown: map[int]time.Time{}}
+}
+
+// delta publishes one piece.
+func (s *sink) delta(d llm.Delta) error {
+	if d.Content != "" {
+		return s.pub.Send(schema.Event{Type: schema.EventContent, Content: d.Content, MessageID: s.id, Attempt: s.attempt})
+	}
+	if c := d.ToolCall; c != nil && c.Name != "" && time.Since(s.shown[c.Index]) >= callInterval {
+		s.shown[c.Index] = time.Now()
+		return s.call(callID(s.in, c.Index), c.Name, c.Arguments, false)
+	}
+	return nil
+}
+
+// complete publishes each call once more, with its whole arguments.
+func (s *sink) complete(calls []store.ToolCall) error {
+	for _, c := range calls {
+		if err := s.call(c.ID, c.Name, c.Arguments, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sink) call(id, name, arguments string, complete bool) error {
+	return s.pub.Send(schema.Event{
+		Type: schema.EventToolCall, MessageID: s.id, Attempt: s.attempt,
+		ToolCall: &schema.ToolCallView{
+			ID: id, Type: "function",
+			Function: schema.FunctionView{Name: name, Arguments: arguments, Complete: complete},
+		},
+	})
+}

@@ -1,0 +1,93 @@
+package activities
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"unicode"
+
+	"gns3copilot/activities/llm"
+	"gns3copilot/activities/prompt"
+	"gns3copilot/schema"
+	"gns3copilot/schema/store"
+
+	"github.com/rivo/uniseg"
+)
+
+// Lengths of titles in characters as a reader counts them (grapheme clusters), the ellipsis included.
+const (
+	maxTitle    = 40
+	maxFallback = 30
+	minTitle    = 3
+)
+
+// titleInput bounds, in bytes, how much of a long message the title is made from.
+const titleInput = 4 << 10
+
+// MakeTitle asks the model for the session's title, from its first message, and keeps it for FinishTurn. A model that can't is no
+// failure of the turn.
+func (m *Models) MakeTitle(ctx context.Context, in schema.TitleInput) error {
+	first, err := m.Store.FirstMessage(ctx, in.TurnRef)
+	if err != nil {
+		return fault(err)
+	}
+	run, release, err := watched(ctx, m.Bus, in.TurnID)
+	if err != nil {
+		return fault(err)
+	}
+	defer release()
+	answer, err := m.Model.Stream(run, llm.Request{Messages: []llm.Message{
+		{Role: "system", Content: prompt.Title()},
+		{Role: store.RoleUser, Content: schema.CutText(first, titleInput)},
+	}}, func(llm.Delta) error { return nil })
+	if err != nil {
+		m.Log.Info("no title made", "turn", in.TurnID, slog.Any("error", err))
+		return nil
+	}
+	title := cleanTitle(answer.Content)
+	if title == "" {
+		return nil
+	}
+	return fault(m.Store.SetTurnTitle(ctx, in.TurnRef, title))
+}
+
+// cleanTitle makes one short line of a model's answer, "" when nothing usable is left.
+func cleanTitle(s string) string {
+	s = oneLine(s)
+	s = strings.Trim(s, " \"'`*#“”«»")
+	s = strings.TrimSuffix(s, ".")
+	if uniseg.GraphemeClusterCount(s) < minTitle {
+		return ""
+	}
+	switch strings.ToLower(s) {
+	case "new conversation", "untitled session", "gns3 session":
+		return ""
+	}
+	return shorten(s, maxTitle)
+}
+
+// fallbackTitle is the beginning of the message.
+func fallbackTitle(message string) string {
+	if s := shorten(oneLine(message), maxFallback); s != "" {
+		return s
+	}
+	return "Untitled Session"
+}
+
+// oneLine puts a blank for every run of blanks, line ends and characters that can't be seen.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// shorten cuts at the border of a grapheme cluster and ends a cut text with an ellipsis.
+func shorten(s string, max int) string {
+	if uniseg.GraphemeClusterCount(s) <= max {
+		return s
+	}
+	var b strings.Builder
+	g := uniseg.NewGraphemes(s)
+	for n := 0; n < max-1 && g.Next(); n++ {
+		b.WriteString(g.Str())
+	}
+	return strings.TrimRight(b.String(), " ") + "…"
+}

@@ -1,0 +1,63 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+
+	"gns3copilot/schema"
+)
+
+//go:embed topology.md
+var topologyText string
+
+// TopologyReader gives the model the lab as it is now: the project, its nodes and its links.
+type TopologyReader struct{}
+
+var _ Tool = TopologyReader{}
+
+// Metadata describes the tool.
+func (TopologyReader) Metadata() Metadata {
+	return Metadata{
+		Name: "gns3_topology_reader", Description: topologyText, Version: "1.0.0",
+		Category: CategoryLab, Author: "GNS3 Copilot",
+	}
+}
+
+// Schema describes the arguments: none is needed.
+func (TopologyReader) Schema() json.RawMessage {
+	return json.RawMessage(`{
+		"type": "object",
+		"properties": {"project_id": {"type": "string", "description": "May be left out: it is always the current project."}},
+		"additionalProperties": false
+	}`)
+}
+
+// Execute reads the topology as one item. It fails as the GNS3 server does, and with CodeInvalid for another project.
+func (TopologyReader) Execute(ctx context.Context, env Env, args json.RawMessage) ([]schema.ToolItem, error) {
+	if err := ownProject(args, env.Ref.ProjectID); err != nil {
+		return nil, err
+	}
+	topology, err := env.Topology(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []schema.ToolItem{{
+		ID: env.Ref.ProjectID, Name: topology.Name, Status: schema.ItemSuccess, Result: string(schema.Text(topology.ForModel())),
+	}}, nil
+}
+
+// ownProject refuses a call that names another project than the turn's.
+func ownProject(args json.RawMessage, projectID string) error {
+	var named struct {
+		ProjectID string `json:"project_id"`
+	}
+	if err := json.Unmarshal(args, &named); err != nil {
+		return badArguments(err)
+	}
+	if named.ProjectID != "" && named.ProjectID != projectID {
+		return schema.Errorf(schema.CodeToolArguments, "project_id %q is not this conversation's project.", named.ProjectID).
+			WithHint("Leave project_id out.")
+	}
+	return nil
+}

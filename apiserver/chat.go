@@ -1,0 +1,124 @@
+package apiserver
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"gns3copilot/schema"
+	"gns3copilot/schema/store"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+)
+
+type postInput struct {
+	ProjectPath
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"Repeating a request with the same key attaches to the turn it began."`
+	Body           schema.ChatRequest
+}
+
+// postStream begins a turn and relays its events. Once the stream has begun nothing of the turn can be lost, whether the client stays or
+// not.
+func (s *Server) postStream(ctx context.Context, r request, in *postInput) (*huma.StreamResponse, error) {
+	if err := checkMessage(&in.Body); err != nil {
+		return nil, err
+	}
+	if err := s.project(ctx, r.caller, in.ProjectID, "use chat"); err != nil {
+		return nil, err
+	}
+	input := s.turnInput(r, in)
+	run, err := s.beginOrAttach(ctx, r, input, in.IdempotencyKey != "")
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.Stream != nil && !*in.Body.Stream {
+		return s.conversationWhenDone(input.TurnRef, run), nil
+	}
+	return s.stream(input.TurnRef, run, 0, ""), nil
+}
+
+// checkMessage refuses what no turn can begin with.
+func checkMessage(body *schema.ChatRequest) error {
+	switch {
+	case strings.TrimSpace(body.Message) == "":
+		return schema.Errorf(schema.CodeInvalid, "1 validation error: message must not be blank")
+	case !utf8.ValidString(body.Message) || strings.ContainsRune(body.Message, 0):
+		return schema.Errorf(schema.CodeInvalid, "1 validation error: message must be text without NUL")
+	case body.SessionID != "":
+		return sessionName(body.SessionID)
+	}
+	return nil
+}
+
+func (s *Server) turnInput(r request, in *postInput) schema.TurnInput {
+	t := schema.TurnInput{
+		TurnRef:     schema.TurnRef{TurnID: uuid.NewString(), SessionID: in.Body.SessionID, ProjectID: in.ProjectID, UserID: r.ID},
+		Message:     in.Body.Message,
+		Mode:        s.limits.Mode,
+		Temperature: in.Body.Temperature,
+		Steps:       s.limits.Steps, StopBelow: s.limits.StopBelow,
+		CredentialWait: int(s.limits.CredentialWait.Seconds()),
+	}
+	if in.Body.MaxTokens != nil {
+		t.MaxTokens = *in.Body.MaxTokens
+	}
+	if in.Body.CopilotMode != "" {
+		t.Mode = in.Body.CopilotMode
+	}
+	if in.IdempotencyKey != "" {
+		t.TurnID = store.TurnID(r.ID, in.ProjectID, in.IdempotencyKey)
+	}
+	if t.SessionID == "" {
+		t.SessionID = uuid.NewSHA1(uuid.MustParse(t.TurnID), []byte("session")).String()
+	}
+	t.SessionKey = store.SessionKey(r.ID, in.ProjectID, t.SessionID)
+	return t
+}
+
+// beginOrAttach starts the turn, or finds the one that an earlier request with the same key began.
+func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInput, repeatable bool) (turnRun, error) {
+	if repeatable {
+		turn, err := s.store.Turn(ctx, in.TurnRef)
+		if err == nil {
+			if turn.MessageSHA256 != store.Hash(in.Message) || turn.SessionKey != in.SessionKey {
+				return turnRun{}, schema.Errorf(schema.CodeInvalid, "This Idempotency-Key was used with another body.")
+			}
+			return turnRun{runID: turn.RunID, over: turn.State.Over()}, nil
+		}
+		if schema.CodeOf(err) != schema.CodeNotFound {
+			return turnRun{}, err
+		}
+	}
+	if err := s.vault.Put(ctx, in.TurnID, in.UserID, r.token); err != nil {
+		return turnRun{}, err
+	}
+	runID, err := s.startTurn(ctx, in)
+	if err != nil {
+		if err := s.vault.Drop(context.WithoutCancel(ctx), in.TurnID, in.UserID); err != nil {
+			s.log.WarnContext(ctx, "token not dropped", "error", err)
+		}
+		return turnRun{}, err
+	}
+	return turnRun{runID: runID}, nil
+}
+
+// conversationWhenDone answers a request with stream: false: the turn's messages, once it is over.
+func (s *Server) conversationWhenDone(ref schema.TurnRef, run turnRun) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		c := echoOf(hc)
+		ctx, cancel := s.streamContext(c.Request().Context())
+		defer cancel()
+		err := s.follow(ctx, ref, run, 0, func(string, []byte) error { return nil })
+		var h schema.ConversationHistory
+		if err == nil {
+			h, err = s.turnHistory(ctx, ref)
+		}
+		if err != nil {
+			_ = s.fail(c, err)
+			return
+		}
+		_ = c.JSON(http.StatusOK, h)
+	}}
+}

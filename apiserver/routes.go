@@ -1,0 +1,100 @@
+package apiserver
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"gns3copilot/schema"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+)
+
+// prefixes are where the chat API lives; the documents and the GNS3 web UI use both.
+var prefixes = []string{"/v3/copilot/projects/{project_id}/chat", "/v3/projects/{project_id}/chat"}
+
+// maxBody bounds a request's body, in bytes.
+const maxBody = 32 << 10
+
+// ProjectPath is the part of a path that names the project. It is exported since huma looks into exported embedded structs alone.
+type ProjectPath struct {
+	ProjectID string `path:"project_id" doc:"The GNS3 project's UUID."`
+}
+
+// SessionPath names a session of the project.
+type SessionPath struct {
+	ProjectPath
+	SessionID string `path:"session_id" doc:"The client's name for the conversation."`
+}
+
+func (s *Server) routes(version string) {
+	config := huma.DefaultConfig("GNS3 Copilot", version)
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"gns3": {Type: "http", Scheme: "bearer", Description: "An access token of the GNS3 server: POST /v3/access/users/authenticate."},
+	}
+	// Answers are what the documents say, without a $schema field.
+	config.CreateHooks = nil
+	api := humaecho.New(s.echo, config)
+	api.UseMiddleware(s.authenticate)
+	for _, prefix := range prefixes {
+		register(s, api, http.MethodPost, prefix+"/stream", "Send a message and follow the turn", s.postStream)
+		register(s, api, http.MethodGet, prefix+"/sessions", "List your sessions", s.listSessions)
+		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/history", "Read a conversation", s.history)
+		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/events", "Follow a turn again", s.followEvents)
+		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/abort", "Abort the running turn", s.abort)
+		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/tool-outputs/{tool_call_id}", "Read a tool's whole result", s.toolOutput)
+	}
+	s.echo.GET("/healthz", s.healthz)
+	s.echo.GET("/readyz", s.readyz)
+}
+
+// request is what a handler knows about where its input comes from.
+type request struct {
+	caller
+	echo echo.Context
+}
+
+type requestKey struct{}
+
+func register[I, O any](s *Server, api huma.API, method, path, summary string, handle func(context.Context, request, *I) (*O, error)) {
+	op := huma.Operation{
+		Method: method, Path: path, Summary: summary, OperationID: operationID(method, path), MaxBodyBytes: maxBody,
+		Security: []map[string][]string{{"gns3": {}}},
+	}
+	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
+		r := ctx.Value(requestKey{}).(request)
+		out, err := handle(ctx, r, in)
+		if err != nil {
+			return nil, s.answerOf(r.echo, err)
+		}
+		return out, nil
+	})
+}
+
+func operationID(method, path string) string {
+	return strings.ToLower(method) + strings.NewReplacer("/", "-", "{", "", "}", "").Replace(path)
+}
+
+// authenticate is the door of every operation.
+func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
+	c := echoOf(ctx)
+	who, err := s.caller(ctx.Context(), c.Request())
+	if err != nil {
+		// The client is gone when this can't be written.
+		_ = s.fail(c, err)
+		return
+	}
+	next(huma.WithValue(ctx, requestKey{}, request{caller: who, echo: c}))
+}
+
+func echoOf(ctx huma.Context) echo.Context { return humaecho.Unwrap(ctx) }
+
+// sessionName refuses names that could not go into subjects and workflow ids.
+func sessionName(id string) error {
+	if !schema.ValidSessionID(id) {
+		return schema.Errorf(schema.CodeInvalid, "1 validation error: session_id must match [A-Za-z0-9_-]{1,128}")
+	}
+	return nil
+}

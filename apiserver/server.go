@@ -1,0 +1,132 @@
+// Package apiserver is the HTTP side: chat, sessions and their streams, and a gateway for everything that is the GNS3 server's. It
+// starts workflows by name, relays what they publish, and holds no state that a restart could lose.
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"gns3copilot/schema"
+	"gns3copilot/schema/progress"
+	"gns3copilot/schema/store"
+	"gns3copilot/schema/vault"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+	"go.temporal.io/sdk/client"
+)
+
+// GNS3 is what the API asks the GNS3 server: whose a token is, and what its owner may see.
+type GNS3 interface {
+	Me(ctx context.Context, token string) (schema.User, error)
+	Project(ctx context.Context, token, id string) (schema.Project, error)
+}
+
+// Options is what the API works with; its fields are all needed.
+type Options struct {
+	Temporal  client.Client
+	Namespace string
+	Store     *store.Store
+	Bus       *progress.Bus
+	Vault     *vault.Vault
+	GNS3      GNS3
+	// GNS3URL is where paths that aren't ours are passed on to.
+	GNS3URL string
+	Limits  Limits
+	Version string
+	Log     *slog.Logger
+}
+
+// Limits are what a turn starts with.
+type Limits struct {
+	Mode             schema.Mode
+	Steps, StopBelow int
+	CredentialWait   time.Duration
+}
+
+// Server is the HTTP API.
+type Server struct {
+	temporal   client.Client
+	namespace  string
+	store      *store.Store
+	bus        *progress.Bus
+	vault      *vault.Vault
+	gns3       GNS3
+	identities *identities
+	limits     Limits
+	log        *slog.Logger
+	echo       *echo.Echo
+	http       *http.Server
+	// streams ends open streams when the server shuts down: clients come back to the next one.
+	streams    context.Context
+	endStreams context.CancelFunc
+}
+
+var installErrors sync.Once
+
+// New makes the API. It fails when GNS3URL can't be read.
+func New(o Options) (*Server, error) {
+	target, err := url.Parse(o.GNS3URL)
+	if err != nil || target.Host == "" {
+		return nil, schema.Errorf(schema.CodeInvalid, "The GNS3 URL %q can't be read.", o.GNS3URL)
+	}
+	s := &Server{
+		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, identities: newIdentities(o.GNS3),
+		limits: o.Limits, log: o.Log, echo: echo.New(),
+	}
+	s.streams, s.endStreams = context.WithCancel(context.Background())
+	s.echo.HideBanner, s.echo.HidePort = true, true
+	s.echo.HTTPErrorHandler = s.httpError
+	s.echo.Use(middleware.RequestID(), middleware.Recover())
+	// huma asks a package variable how errors look. All servers of a process agree on it.
+	installErrors.Do(func() {
+		huma.NewErrorWithContext = requestError
+		huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
+			return requestError(nil, status, message, errs...)
+		}
+	})
+	s.routes(o.Version)
+	s.echo.Any("/*", s.gateway(target))
+	// Streams have no end that could be told beforehand, so writes have deadlines of their own.
+	s.http = &http.Server{Handler: s.echo, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)}
+	return s, nil
+}
+
+// Serve answers requests until Shutdown.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+// Shutdown ends the streams, lets other requests come to their end until ctx is over, and closes what is left.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.endStreams()
+	if err := s.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}
+
+func (s *Server) httpError(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	var he *echo.HTTPError
+	if errors.As(err, &he) {
+		err = schema.Errorf(codeOf(he.Code), "%v", he.Message).WithCause(err)
+	}
+	if err := s.fail(c, err); err != nil {
+		s.log.Debug("error not delivered", "error", err)
+	}
+}

@@ -1,0 +1,302 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"gns3copilot/schema"
+	"gns3copilot/schema/progress"
+	"gns3copilot/schema/store"
+
+	"github.com/danielgtaylor/huma/v2"
+	"go.temporal.io/api/serviceerror"
+)
+
+type listInput struct {
+	ProjectPath
+	UserID      string      `query:"user_id" doc:"Somebody else's sessions are never shown."`
+	CopilotMode schema.Mode `query:"copilot_mode"`
+	Limit       int         `query:"limit" default:"100" minimum:"1" maximum:"1000"`
+}
+
+type body[T any] struct{ Body T }
+
+// listSessions lists the caller's sessions in the project.
+func (s *Server) listSessions(ctx context.Context, r request, in *listInput) (*body[[]schema.ChatSession], error) {
+	if err := s.project(ctx, r.caller, in.ProjectID, "access chat sessions"); err != nil {
+		return nil, err
+	}
+	out := &body[[]schema.ChatSession]{Body: []schema.ChatSession{}}
+	if in.UserID != "" && in.UserID != r.ID {
+		return out, nil
+	}
+	sessions, err := s.store.Scope(r.ID, in.ProjectID).Sessions(ctx, in.CopilotMode, in.Limit)
+	for _, session := range sessions {
+		out.Body = append(out.Body, chatSession(session))
+	}
+	return out, err
+}
+
+func chatSession(s store.Session) schema.ChatSession {
+	c := schema.ChatSession{
+		ID: s.ID, ThreadID: s.ThreadID, UserID: s.UserID, ProjectID: s.ProjectID, Title: s.Title,
+		MessageCount: s.MessageCount, LLMCallsCount: s.LLMCallsCount,
+		InputTokens: s.InputTokens, OutputTokens: s.OutputTokens, TotalTokens: s.TotalTokens,
+		CreatedAt: schema.Time(s.CreatedAt), UpdatedAt: schema.Time(s.UpdatedAt),
+		Metadata: schema.Text(s.Metadata), Stats: schema.Text(s.Stats), Pinned: s.Pinned,
+	}
+	if s.LastMessageAt != nil {
+		t := schema.Time(*s.LastMessageAt)
+		c.LastMessageAt = &t
+	}
+	return c
+}
+
+type historyInput struct {
+	SessionPath
+	Limit int `query:"limit" default:"100" minimum:"1" maximum:"1000"`
+}
+
+// history gives a session's newest messages. A session that the caller doesn't have is an empty one.
+func (s *Server) history(ctx context.Context, r request, in *historyInput) (*body[schema.ConversationHistory], error) {
+	if err := sessionName(in.SessionID); err != nil {
+		return nil, err
+	}
+	if err := s.project(ctx, r.caller, in.ProjectID, "access chat history"); err != nil {
+		return nil, err
+	}
+	scope := s.store.Scope(r.ID, in.ProjectID)
+	session, err := scope.Session(ctx, in.SessionID)
+	if schema.CodeOf(err) == schema.CodeNotFound {
+		return &body[schema.ConversationHistory]{Body: conversation(store.Session{ThreadID: in.SessionID, Title: store.NewSessionTitle}, nil)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.refreshCredential(ctx, r, session)
+	messages, err := scope.History(ctx, session, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return &body[schema.ConversationHistory]{Body: conversation(session, messages)}, nil
+}
+
+// turnHistory gives the messages of one turn.
+func (s *Server) turnHistory(ctx context.Context, ref schema.TurnRef) (schema.ConversationHistory, error) {
+	session, err := s.store.Scope(ref.UserID, ref.ProjectID).Session(ctx, ref.SessionID)
+	if err != nil {
+		return schema.ConversationHistory{}, err
+	}
+	all, err := s.store.Conversation(ctx, ref)
+	var own []store.Message
+	for _, m := range all {
+		if m.TurnID == ref.TurnID {
+			own = append(own, m)
+		}
+	}
+	return conversation(session, own), err
+}
+
+func conversation(session store.Session, messages []store.Message) schema.ConversationHistory {
+	h := schema.ConversationHistory{
+		ThreadID: session.ThreadID, Title: session.Title, LLMCalls: session.LLMCallsCount, Messages: []schema.ChatMessage{},
+	}
+	for _, m := range messages {
+		h.Messages = append(h.Messages, chatMessage(m))
+	}
+	return h
+}
+
+func chatMessage(m store.Message) schema.ChatMessage {
+	c := schema.ChatMessage{
+		ID: m.ID, Role: m.Role, Content: m.Content,
+		Metadata: map[string]any{"created_at": schema.Time(m.CreatedAt)},
+	}
+	if m.Role == store.RoleTool {
+		c.Name, c.ToolCallID = &m.Name, &m.ToolCallID
+	}
+	for _, call := range m.ToolCalls {
+		c.ToolCalls = append(c.ToolCalls, schema.ChatToolCall{
+			ID: call.ID, Type: "function", Function: schema.ChatFunction{Name: call.Name, Arguments: argumentsView(call.Arguments)},
+		})
+	}
+	return c
+}
+
+// argumentsView is the object that the text stands for, else the text.
+func argumentsView(text string) any {
+	var object map[string]any
+	if json.Unmarshal([]byte(text), &object) == nil && object != nil {
+		return object
+	}
+	return text
+}
+
+type abortInput struct{ SessionPath }
+
+// abort stops the session's running turn. Without one it has no effect, and says ok too.
+func (s *Server) abort(ctx context.Context, r request, in *abortInput) (*body[schema.AbortReply], error) {
+	if err := sessionName(in.SessionID); err != nil {
+		return nil, err
+	}
+	if err := s.project(ctx, r.caller, in.ProjectID, ""); err != nil {
+		return nil, err
+	}
+	reply := &body[schema.AbortReply]{Body: schema.AbortReply{Status: "ok", SessionID: in.SessionID}}
+	key := store.SessionKey(r.ID, in.ProjectID, in.SessionID)
+	if err := s.signal(ctx, key, schema.SignalAbort); err != nil {
+		return nil, err
+	}
+	session, err := s.store.Scope(r.ID, in.ProjectID).Session(ctx, in.SessionID)
+	if schema.CodeOf(err) == schema.CodeNotFound {
+		return reply, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The signal is stored; this only makes it quicker.
+	if err := s.bus.Abort(session.LastTurnID); err != nil {
+		s.log.WarnContext(ctx, "abort not broadcast", "turn", session.LastTurnID, "error", err)
+	}
+	return reply, nil
+}
+
+// signal tells the session's workflow something; that none runs is fine. It fails with CodeUnavailable.
+func (s *Server) signal(ctx context.Context, sessionKey, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	err := s.temporal.SignalWorkflow(ctx, schema.WorkflowID(sessionKey), "", name, struct{}{})
+	var gone *serviceerror.NotFound
+	if err == nil || errors.As(err, &gone) {
+		return nil
+	}
+	return schema.Errorf(schema.CodeUnavailable, "The turn could not be reached: Temporal doesn't answer.").
+		WithHint("Try again in a moment; if it stays, look whether Temporal is running.").WithCause(err)
+}
+
+// refreshCredential gives the session's running turn the token that its owner uses now, and wakes it when it waits for one. A turn that
+// doesn't run needs none.
+func (s *Server) refreshCredential(ctx context.Context, r request, session store.Session) {
+	ref := schema.TurnRef{TurnID: session.LastTurnID, UserID: r.ID, ProjectID: session.ProjectID}
+	turn, err := s.store.Turn(ctx, ref)
+	if err == nil && turn.State.Over() {
+		return
+	}
+	if err == nil {
+		err = s.vault.Put(ctx, turn.ID, r.ID, r.token)
+	}
+	// The state is read again, after the token is there: the turn looks for the token after it has set the state.
+	if err == nil {
+		turn, err = s.store.Turn(ctx, ref)
+	}
+	if err == nil && turn.State == schema.TurnWaitingCredential {
+		err = s.signal(ctx, session.Key, schema.SignalCredential)
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "credential not refreshed", "turn", session.LastTurnID, "error", err)
+	}
+}
+
+type eventsInput struct {
+	SessionPath
+	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that was read; the stream goes on behind it."`
+	Turn        string `query:"turn" doc:"Which turn; the session's last one when absent."`
+}
+
+// followEvents attaches to a turn again, while it runs or after.
+func (s *Server) followEvents(ctx context.Context, r request, in *eventsInput) (*huma.StreamResponse, error) {
+	if err := sessionName(in.SessionID); err != nil {
+		return nil, err
+	}
+	if err := s.project(ctx, r.caller, in.ProjectID, "access chat sessions"); err != nil {
+		return nil, err
+	}
+	scope := s.store.Scope(r.ID, in.ProjectID)
+	session, err := scope.Session(ctx, in.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	s.refreshCredential(ctx, r, session)
+	turnID := in.Turn
+	if turnID == "" {
+		turnID = session.LastTurnID
+	}
+	place := resumePoint{turnID: turnID}
+	if in.LastEventID != "" {
+		if place, err = s.resumeFrom(ctx, scope, session, in, turnID); err != nil {
+			return nil, err
+		}
+	}
+	turn, err := scope.Turn(ctx, session, place.turnID)
+	if err != nil {
+		return nil, err
+	}
+	ref := schema.TurnRef{TurnID: turn.ID, SessionKey: session.Key, SessionID: session.ThreadID, ProjectID: in.ProjectID, UserID: r.ID}
+	return s.stream(ref, turnRun{runID: turn.RunID, over: turn.State.Over()}, place.after, place.reset), nil
+}
+
+// resumePoint is where a stream goes on; reset says why it can't go on where the client wants.
+type resumePoint struct {
+	turnID string
+	after  uint64
+	reset  string
+}
+
+// resumeFrom looks whether nothing is missing behind the client's last event.
+func (s *Server) resumeFrom(ctx context.Context, scope store.Scope, session store.Session, in *eventsInput, fallback string) (resumePoint, error) {
+	reset := func(why string) (resumePoint, error) { return resumePoint{turnID: fallback, reset: why}, nil }
+	turnID, seq, ok := progress.ParseEventID(in.LastEventID)
+	if !ok {
+		return reset("The event id can't be read.")
+	}
+	if in.Turn != "" && in.Turn != turnID {
+		return reset("The event id belongs to another turn.")
+	}
+	if _, err := scope.Turn(ctx, session, turnID); schema.CodeOf(err) == schema.CodeNotFound {
+		return reset("The event id belongs to no turn of this session.")
+	} else if err != nil {
+		return resumePoint{}, err
+	}
+	_, last, _, err := s.bus.Last(ctx, schema.TurnRef{TurnID: turnID, SessionKey: session.Key})
+	if err != nil {
+		return resumePoint{}, err
+	}
+	first, err := s.bus.FirstSeq(ctx)
+	switch {
+	case err != nil:
+		return resumePoint{}, err
+	case seq > last:
+		return reset("The event id is newer than the turn's events.")
+	case seq < first:
+		return reset("Events after this id are no longer kept.")
+	}
+	return resumePoint{turnID: turnID, after: seq}, nil
+}
+
+type outputInput struct {
+	SessionPath
+	ToolCallID string `path:"tool_call_id"`
+}
+
+type outputReply struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+// toolOutput gives a tool call's uncut result.
+func (s *Server) toolOutput(ctx context.Context, r request, in *outputInput) (*outputReply, error) {
+	if err := sessionName(in.SessionID); err != nil {
+		return nil, err
+	}
+	if err := s.project(ctx, r.caller, in.ProjectID, "access chat history"); err != nil {
+		return nil, err
+	}
+	scope := s.store.Scope(r.ID, in.ProjectID)
+	session, err := scope.Session(ctx, in.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	text, err := scope.ToolOutput(ctx, session, in.ToolCallID)
+	return &outputReply{ContentType: "application/json", Body: []byte(text)}, err
+}

@@ -1,0 +1,199 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"gns3copilot/schema"
+	"gns3copilot/schema/progress"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/temporal"
+)
+
+// Times of a stream.
+const (
+	heartbeatEvery = 15 * time.Second
+	// quiet is how long a stream waits for events alone before it also waits for the run itself: a turn that is terminated in
+	// Temporal's UI publishes nothing. Many turns end before that, and cost Temporal nothing.
+	quiet = 2 * time.Second
+	// writeWait is how long a client may stop reading before its connection is given up; it can resume.
+	writeWait = 90 * time.Second
+)
+
+// turnRun is a turn's run in Temporal, and whether its books are closed.
+type turnRun struct {
+	runID string
+	over  bool
+}
+
+// streamContext ends with the request and with the server.
+func (s *Server) streamContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.streams, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// stream relays a turn's events that come after the given place. A reset, when there is a reason for one, comes first.
+func (s *Server) stream(ref schema.TurnRef, run turnRun, after uint64, reset string) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		c := echoOf(hc)
+		ctx, cancel := s.streamContext(c.Request().Context())
+		defer cancel()
+		w := newSSE(c)
+		if reset != "" {
+			if w.send("", schema.Text(schema.Event{Type: schema.EventReset, Reason: reset, SessionID: ref.SessionID})) != nil {
+				return
+			}
+		}
+		err := s.follow(ctx, ref, run, after, w.send)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.log.WarnContext(ctx, "stream broke", "request", requestID(c), "turn", ref.TurnID, "error", err)
+		e := schema.AsError(err)
+		_ = w.send("", schema.Text(schema.Event{Type: schema.EventError, Error: e.Message, Code: e.Code,
+			Hint: "The turn goes on. Open the session again to follow it.", SessionID: ref.SessionID}))
+	}}
+}
+
+// follow hands each event to send until done. A run that closed without one is given an end here.
+func (s *Server) follow(ctx context.Context, ref schema.TurnRef, run turnRun, after uint64, send func(id string, data []byte) error) error {
+	reader, err := s.bus.Follow(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel(nil)
+	items, closed := make(chan progress.Item), make(chan struct{})
+	wg.Go(func() { pump(ctx, cancel, reader, items) })
+	wg.Go(func() {
+		if s.awaitRun(ctx, ref, run) {
+			close(closed)
+		}
+	})
+	beat := time.NewTicker(heartbeatEvery)
+	defer beat.Stop()
+	// seen is the newest event that came; last, once it is known, the newest that ever will.
+	var seen, last uint64
+	for {
+		select {
+		case item := <-items:
+			beat.Reset(heartbeatEvery)
+			seen = item.Seq
+			if !item.Stale && item.Seq > after {
+				if err := send(progress.EventID(ref.TurnID, item.Seq), item.Data); err != nil {
+					return err
+				}
+			}
+			if item.Event.Type == schema.EventDone {
+				return nil
+			}
+		case <-beat.C:
+			if err := send("", schema.Text(schema.Event{Type: schema.EventHeartbeat, SessionID: ref.SessionID})); err != nil {
+				return err
+			}
+		case <-closed:
+			closed = nil
+			if _, last, _, err = s.bus.Last(ctx, ref); err != nil {
+				return err
+			}
+			if last == 0 { // nothing was published, or nothing of it is kept
+				return endFor(ref, send)
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if last > 0 && seen >= last {
+			return endFor(ref, send)
+		}
+	}
+}
+
+// pump reads ahead of a client until the stream ends.
+func pump(ctx context.Context, cancel context.CancelCauseFunc, reader *progress.Reader, items chan<- progress.Item) {
+	for {
+		item, err := reader.Next(ctx)
+		if err != nil {
+			cancel(err)
+			return
+		}
+		select {
+		case items <- item:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// awaitRun waits until the turn's run has closed. It returns false when ctx ends first.
+func (s *Server) awaitRun(ctx context.Context, ref schema.TurnRef, run turnRun) bool {
+	for !run.over {
+		select {
+		case <-time.After(quiet):
+		case <-ctx.Done():
+			return false
+		}
+		err := s.temporal.GetWorkflow(ctx, schema.WorkflowID(ref.SessionKey), run.runID).Get(ctx, nil)
+		var failed *temporal.WorkflowExecutionError
+		var gone *serviceerror.NotFound
+		run.over = err == nil || errors.As(err, &failed) || errors.As(err, &gone)
+	}
+	return true
+}
+
+// endFor tells readers the end of a turn that could not tell it itself.
+func endFor(ref schema.TurnRef, send func(id string, data []byte) error) error {
+	for _, ev := range []schema.Event{
+		{Type: schema.EventError, Error: "The turn was ended from outside.", Code: schema.CodeInternal,
+			Hint: "Send the message again. What was done until then is in the history."},
+		{Type: schema.EventDone, TurnID: ref.TurnID, StopReason: schema.StopError},
+	} {
+		ev.SessionID = ref.SessionID
+		if err := send("", schema.Text(ev)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sse writes server-sent events.
+type sse struct {
+	w  *echo.Response
+	rc *http.ResponseController
+}
+
+func newSSE(c echo.Context) *sse {
+	w := c.Response()
+	h := w.Header()
+	h.Set(echo.HeaderContentType, "text/event-stream; charset=utf-8")
+	h.Set(echo.HeaderCacheControl, "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no") // nginx would hold the stream back
+	w.WriteHeader(http.StatusOK)
+	w.Flush()
+	return &sse{w: w, rc: http.NewResponseController(w)}
+}
+
+// send writes one event. data is JSON, which has no line ends of its own.
+func (s *sse) send(id string, data []byte) error {
+	if err := s.rc.SetWriteDeadline(time.Now().Add(writeWait)); err != nil {
+		return err
+	}
+	frame := make([]byte, 0, len(id)+len(data)+16)
+	if id != "" {
+		frame = append(append(append(frame, "id: "...), id...), '\n')
+	}
+	frame = append(append(append(frame, "data: "...), data...), "\n\n"...)
+	if _, err := s.w.Write(frame); err != nil {
+		return err
+	}
+	return s.rc.Flush()
+}

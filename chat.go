@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"gns3copilot/apiserver/client"
+	"gns3copilot/schema"
+
+	"github.com/google/uuid"
+)
+
+type chatCmd struct {
+	Message  []string `arg:"" optional:"" help:"What to say."`
+	Server   string   `help:"Address of the server." default:"http://127.0.0.1:8080"`
+	User     string   `help:"GNS3 user." default:"admin"`
+	Password string   `help:"The user's password; better set as COPILOT_PASSWORD, which process lists don't show." default:"admin"`
+	Token    string   `help:"GNS3 access token, in place of user and password."`
+	Project  string   `help:"Project, by name or id; the only opened one when not given."`
+	Session  string   `help:"Conversation to go on with; a new one when not given."`
+	Mode     string   `help:"teaching_assistant, lab_automation_assistant or troubleshooting_injection; the server's default when not given."`
+	Attach   bool     `help:"Send nothing: follow the last turn of --session from its beginning."`
+	JSON     bool     `name:"json" help:"Print each event as a line of JSON."`
+}
+
+// Help explains the command.
+func (chatCmd) Help() string {
+	return "Streams the answer, and shows the tools that run with each device's progress. Ctrl-C aborts the turn. " +
+		"A lost connection is taken up again. Exit status: 0 done, 1 error, 130 aborted."
+}
+
+// Validate names every fault of the flags.
+func (c *chatCmd) Validate() error {
+	bad := urlFaults("--server", c.Server, "http", "https")
+	if c.Session != "" && !schema.ValidSessionID(c.Session) {
+		bad = append(bad, "--session: must match [A-Za-z0-9_-]{1,128}")
+	}
+	if c.Mode != "" && !schema.Mode(c.Mode).Valid() {
+		bad = append(bad, fmt.Sprintf("--mode: %q is none of teaching_assistant, lab_automation_assistant, troubleshooting_injection", c.Mode))
+	}
+	switch {
+	case c.Attach && c.Session == "":
+		bad = append(bad, "--attach: needs --session")
+	case c.Attach && len(c.Message) > 0:
+		bad = append(bad, "--attach: sends no message")
+	case !c.Attach && strings.TrimSpace(strings.Join(c.Message, " ")) == "":
+		bad = append(bad, `message: missing, such as "show version on R1"`)
+	}
+	return faultsError(bad)
+}
+
+// Run sends the message and follows the turn to its end.
+func (c *chatCmd) Run(ctx context.Context, out *console) error {
+	api := client.New(c.Server, nil)
+	if c.Token != "" {
+		api.SetToken(c.Token)
+	} else if err := api.Login(ctx, c.User, c.Password); err != nil {
+		return explainLogin(err, c.User)
+	}
+	project, err := c.project(ctx, api)
+	if err != nil {
+		return err
+	}
+	session := c.Session
+	if session == "" {
+		session = uuid.NewString()
+	}
+	v := newView(out, c.JSON)
+	err = c.follow(ctx, api, project, session, v)
+	v.end()
+	if err != nil {
+		return err
+	}
+	if !c.JSON {
+		fmt.Fprintf(out.err, "session %s\n", session)
+	}
+	switch {
+	case v.aborted:
+		return errAborted
+	case v.failure != nil:
+		return v.failure
+	}
+	return nil
+}
+
+// follow hands the turn's events to the view. The first Ctrl-C aborts the turn and waits for its end; the second leaves at once.
+func (c *chatCmd) follow(ctx context.Context, api *client.Client, project, session string, v *view) error {
+	// The turn goes on until it says that it is done, so the stream isn't cut by the first interrupt.
+	stream, leave := context.WithCancel(context.WithoutCancel(ctx))
+	defer leave()
+	done := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-ctx.Done():
+		case <-done:
+			return
+		}
+		abortThenLeave(api, project, session, v, leave, done)
+	}()
+	defer func() { <-watched }()
+	defer close(done)
+	if c.Attach {
+		return api.Follow(stream, project, session, "", v.show)
+	}
+	request := schema.ChatRequest{Message: strings.Join(c.Message, " "), SessionID: session, CopilotMode: schema.Mode(c.Mode)}
+	err := api.Turn(stream, project, request, uuid.NewString(), v.show, v.lost)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return errAborted
+	}
+	return err
+}
+
+// abortWait bounds how long an abort is waited for.
+const abortWait = 10 * time.Second
+
+func abortThenLeave(api *client.Client, project, session string, v *view, leave func(), done <-chan struct{}) {
+	defer leave()
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt)
+	defer signal.Stop(again)
+	v.note("aborting (Ctrl-C again leaves at once)")
+	ctx, cancel := context.WithTimeout(context.Background(), abortWait)
+	defer cancel()
+	if err := api.Abort(ctx, project, session); err != nil {
+		v.note("the abort didn't reach the server: " + schema.AsError(err).Message)
+		return
+	}
+	select {
+	case <-done:
+	case <-again:
+	case <-ctx.Done():
+	}
+}
+
+// project finds the project that was named, or the only opened one.
+func (c *chatCmd) project(ctx context.Context, api *client.Client) (string, error) {
+	projects, err := api.Projects(ctx)
+	if err != nil {
+		return "", err
+	}
+	var opened, all []string
+	byName := map[string]string{}
+	for _, p := range projects {
+		all = append(all, fmt.Sprintf("%s (%s, %s)", p.Name, p.ID, p.Status))
+		byName[p.Name], byName[p.ID] = p.ID, p.ID
+		if p.Opened() {
+			opened = append(opened, p.ID)
+		}
+	}
+	if id, ok := byName[c.Project]; ok {
+		return id, nil
+	}
+	if c.Project == "" && len(opened) == 1 {
+		return opened[0], nil
+	}
+	message := "There are several opened projects."
+	switch {
+	case c.Project != "":
+		message = fmt.Sprintf("There is no project %q.", c.Project)
+	case len(opened) == 0:
+		message = "No project is opened."
+	}
+	return "", schema.Errorf(schema.CodeNotFound, "%s", message).
+		WithHint("Name one with --project. You may see:\n    %s", strings.Join(all, "\n    "))
+}
+
+func explainLogin(err error, user string) error {
+	if e := schema.AsError(err); e.Code == schema.CodeUnauthorized {
+		return schema.Errorf(e.Code, "The GNS3 server doesn't accept the password of %q.", user).
+			WithHint("Give --user and --password (COPILOT_PASSWORD), or --token.")
+	}
+	return err
+}

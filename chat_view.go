@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+
+	"gns3copilot/apiserver/client"
+	"gns3copilot/schema"
+)
+
+// view shows a turn in the terminal: the answer and the devices' output on out, progress and complaints on err.
+type view struct {
+	mu       sync.Mutex
+	out, err io.Writer
+	json     bool
+	inText   bool // the last thing on out is a line without its end
+	aborted  bool
+	failure  error
+}
+
+func newView(c *console, asJSON bool) *view { return &view{out: c.out, err: c.err, json: asJSON} }
+
+// show takes one event.
+func (v *view) show(ev client.Received) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch ev.Type {
+	case schema.EventError:
+		v.failure = (&schema.Error{Code: ev.Code, Message: ev.Error}).WithHint("%s", ev.Hint)
+	case schema.EventAbort:
+		v.aborted = true
+	}
+	if v.json {
+		_, err := fmt.Fprintf(v.out, "%s\n", schema.Text(ev.Event))
+		return err
+	}
+	return v.text(ev.Event)
+}
+
+func (v *view) text(ev schema.Event) error {
+	switch ev.Type {
+	case schema.EventContent:
+		_, err := io.WriteString(v.out, printable(ev.Content))
+		v.inText = !strings.HasSuffix(ev.Content, "\n")
+		return err
+	case schema.EventToolStart:
+		v.line("· %s", ev.ToolName)
+	case schema.EventDeviceProgress:
+		v.line("  %s: %s%s", ev.DeviceName, ev.State, progressTail(ev.DeviceProgress))
+	case schema.EventToolEnd:
+		return v.result(ev)
+	case schema.EventRetry:
+		v.line("· %s What was shown of this answer is void.", ev.Reason)
+	case schema.EventReset:
+		v.line("· %s The turn is shown from its beginning.", ev.Reason)
+	case schema.EventAbort:
+		v.line("· aborted")
+	case schema.EventDone:
+		if ev.StopReason == schema.StopSteps {
+			v.line("· stopped: the turn's budget of model calls is used up")
+		}
+	}
+	return nil
+}
+
+func progressTail(p *schema.DeviceProgress) string {
+	tail := ""
+	if p.Total > 0 {
+		tail = fmt.Sprintf(" %d/%d", p.Done, p.Total)
+	}
+	if p.Detail != "" {
+		tail += " " + printable(p.Detail)
+	}
+	return tail
+}
+
+// result shows what a tool gave, device by device.
+func (v *view) result(ev schema.Event) error {
+	var r schema.ToolResponse
+	if json.Unmarshal([]byte(ev.ToolOutput), &r) != nil {
+		v.line("  %s", printable(ev.ToolOutput))
+		return nil
+	}
+	if r.Error != "" {
+		v.line("· %s: %s", ev.ToolName, printable(r.Error))
+	}
+	v.breakLine()
+	for _, item := range r.Data {
+		mark := "✓"
+		if item.Status != schema.ItemSuccess {
+			mark = "✗ " + printable(item.Error)
+		}
+		if _, err := fmt.Fprintf(v.out, "── %s %s\n%s", printable(item.Name), mark, indent(printable(item.Result))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func indent(s string) string {
+	s = strings.TrimRight(s, "\n")
+	if s == "" {
+		return ""
+	}
+	return "   " + strings.ReplaceAll(s, "\n", "\n   ") + "\n"
+}
+
+// note says something that isn't the turn's.
+func (v *view) note(s string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.line("· %s", s)
+}
+
+func (v *view) lost(error) { v.note("the connection was lost; attaching again") }
+
+func (v *view) line(format string, args ...any) {
+	v.breakLine()
+	fmt.Fprintf(v.err, format+"\n", args...)
+}
+
+func (v *view) breakLine() {
+	if v.inText {
+		fmt.Fprintln(v.out)
+		v.inText = false
+	}
+}
+
+// end leaves the cursor at the begin of a line.
+func (v *view) end() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.json {
+		v.breakLine()
+	}
+}
+
+// printable keeps what a model or a device says from steering the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) && !bidi(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// bidi are the characters that turn the direction of text, which can make one command look like another.
+func bidi(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gns3copilot/apiserver"
+	"gns3copilot/deploy/stack"
+	"gns3copilot/schema"
+	"gns3copilot/schema/vault"
+)
+
+// The flag groups that commands share. Each gives its faults as a list, so that a command's Validate can name all at once.
+
+type logFlags struct {
+	LogLevel  string `help:"Least level that is logged: debug, info, warn or error." default:"warn"`
+	LogFormat string `help:"text or json." default:"text"`
+}
+
+func (f logFlags) faults() []string {
+	var bad []string
+	if new(slog.Level).UnmarshalText([]byte(f.LogLevel)) != nil {
+		bad = append(bad, fmt.Sprintf("--log-level: %q is none of debug, info, warn, error", f.LogLevel))
+	}
+	if f.LogFormat != "text" && f.LogFormat != "json" {
+		bad = append(bad, fmt.Sprintf("--log-format: %q is neither text nor json", f.LogFormat))
+	}
+	return bad
+}
+
+func (f logFlags) logger(c *console) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.LogLevel)); err != nil {
+		level = slog.LevelWarn // validated before; a logger is made in any case
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if f.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(c.err, options))
+	}
+	return slog.New(slog.NewTextHandler(c.err, options))
+}
+
+type gns3Flags struct {
+	GNS3URL      string `name:"gns3-url" help:"GNS3 server, such as http://127.0.0.1:3080."`
+	GNS3Insecure bool   `name:"gns3-insecure" help:"Accept any certificate of an https GNS3 server."`
+}
+
+type modelFlags struct {
+	ModelBaseURL string `help:"OpenAI-compatible API, up to and with /v1."`
+	Model        string `help:"The model's name there."`
+	ModelAPIKey  string `name:"model-api-key" help:"Its API key; better set as COPILOT_MODEL_API_KEY, which process lists don't show."`
+}
+
+func (f modelFlags) faults() []string {
+	bad := urlFaults("--model-base-url", f.ModelBaseURL, "http", "https")
+	if f.ModelBaseURL != "" && f.Model == "" {
+		bad = append(bad, "--model: the model's name is missing")
+	}
+	if f.ModelBaseURL == "" && (f.Model != "" || f.ModelAPIKey != "") {
+		bad = append(bad, "--model-base-url: missing, while a model or a key is given")
+	}
+	return bad
+}
+
+func (f modelFlags) config() stack.ModelConfig {
+	return stack.ModelConfig{BaseURL: f.ModelBaseURL, Name: f.Model, APIKey: f.ModelAPIKey}
+}
+
+type backendFlags struct {
+	TemporalAddress   string `help:"Temporal frontend, HOST:PORT."`
+	TemporalNamespace string `help:"Temporal namespace." default:"default"`
+	NATSURL           string `name:"nats-url" help:"NATS with JetStream, such as nats://127.0.0.1:4222."`
+	NATSToken         string `name:"nats-token" help:"Token for NATS."`
+	DatabaseURL       string `name:"database-url" help:"postgres://… or the path of a SQLite file."`
+	SecretKey         string `help:"64 hex digits that seal credentials; the same in all processes of an installation."`
+}
+
+func (f backendFlags) faults() []string {
+	bad := urlFaults("--nats-url", f.NATSURL, "nats", "tls")
+	if f.TemporalAddress != "" {
+		bad = append(bad, addressFaults("--temporal-address", f.TemporalAddress)...)
+	}
+	if f.TemporalNamespace == "" {
+		bad = append(bad, "--temporal-namespace: must not be empty")
+	}
+	if f.SecretKey != "" {
+		if _, err := vault.ParseKey(f.SecretKey); err != nil {
+			bad = append(bad, "--secret-key: must be 64 hex digits (make one with: openssl rand -hex 32)")
+		}
+	}
+	return bad
+}
+
+// required names what a process of its own can't do without.
+func (f backendFlags) required() []string {
+	var bad []string
+	for _, need := range []struct{ flag, value string }{
+		{"--temporal-address", f.TemporalAddress}, {"--nats-url", f.NATSURL}, {"--database-url", f.DatabaseURL}, {"--secret-key", f.SecretKey},
+	} {
+		if need.value == "" {
+			bad = append(bad, need.flag+": missing")
+		}
+	}
+	return bad
+}
+
+func (f backendFlags) backends(g gns3Flags) (stack.Backends, error) {
+	key, err := vault.ParseKey(f.SecretKey)
+	return stack.Backends{
+		TemporalAddress: f.TemporalAddress, Namespace: f.TemporalNamespace, NATSURL: f.NATSURL, NATSToken: f.NATSToken,
+		DatabaseURL: f.DatabaseURL, SecretKey: key, GNS3URL: g.GNS3URL, GNS3Insecure: g.GNS3Insecure,
+	}, err
+}
+
+type limitFlags struct {
+	Mode           string        `help:"What the assistant may do when a request doesn't say: teaching_assistant, lab_automation_assistant or troubleshooting_injection." default:"lab_automation_assistant"`
+	Steps          int           `help:"Model calls that a turn may take; it stops when fewer than four are left." default:"20"`
+	CredentialWait time.Duration `help:"How long a turn waits for its owner's GNS3 login." default:"1h"`
+}
+
+// stopBelow is how many model calls are left when a turn stops.
+const stopBelow = 4
+
+func (f limitFlags) faults() []string {
+	var bad []string
+	if !schema.Mode(f.Mode).Valid() {
+		bad = append(bad, fmt.Sprintf("--mode: %q is none of teaching_assistant, lab_automation_assistant, troubleshooting_injection", f.Mode))
+	}
+	if f.Steps < stopBelow || f.Steps > 1000 {
+		bad = append(bad, fmt.Sprintf("--steps: must be from %d to 1000", stopBelow))
+	}
+	if f.CredentialWait < time.Second {
+		bad = append(bad, "--credential-wait: must be a second or more")
+	}
+	return bad
+}
+
+func (f limitFlags) limits() apiserver.Limits {
+	return apiserver.Limits{Mode: schema.Mode(f.Mode), Steps: f.Steps, StopBelow: stopBelow, CredentialWait: f.CredentialWait}
+}
+
+// faultsError names every fault at once, or is nil without one.
+func faultsError(lists ...[]string) error {
+	var all []string
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return errors.New("these settings can't be used:\n  " + strings.Join(all, "\n  "))
+}
+
+func urlFaults(flag, value string, schemes ...string) []string {
+	if value == "" {
+		return nil
+	}
+	u, err := url.Parse(value)
+	if err == nil && u.Host != "" {
+		for _, s := range schemes {
+			if u.Scheme == s {
+				return nil
+			}
+		}
+	}
+	return []string{fmt.Sprintf("%s: not a URL that begins with %s://", flag, strings.Join(schemes, ":// or "))}
+}
+
+func addressFaults(flag, value string) []string {
+	if _, _, err := net.SplitHostPort(value); err != nil {
+		return []string{fmt.Sprintf("%s: %q is not HOST:PORT", flag, value)}
+	}
+	return nil
+}
+
+// defaultData is where dev keeps its data: the user's data directory, else the working one.
+func defaultData() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
+		return filepath.Join(dir, "gns3-copilot")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "gns3-copilot-data"
+	}
+	return filepath.Join(home, ".local", "share", "gns3-copilot")
+}

@@ -1,0 +1,305 @@
+// Package dev is the all-in-one stack: an API and workers in one process, with whatever of Temporal, NATS, a database, a lab and a
+// model isn't named brought along.
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gns3copilot/apiserver"
+	"gns3copilot/deploy/demomodel"
+	"gns3copilot/deploy/dev/temporaldev"
+	"gns3copilot/deploy/simlab"
+	"gns3copilot/deploy/stack"
+	"gns3copilot/schema"
+	"gns3copilot/schema/vault"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sync/errgroup"
+)
+
+// Options configure the stack. What is empty is brought along.
+type Options struct {
+	Listen          string
+	Data            string
+	GNS3URL         string
+	GNS3Insecure    bool
+	Model           stack.ModelConfig
+	TemporalAddress string
+	Namespace       string
+	NATSURL         string
+	NATSToken       string
+	DatabaseURL     string
+	SecretKey       *vault.Key
+	Limits          apiserver.Limits
+	Version         string
+	// Say is where the person reads progress.
+	Say io.Writer
+	Log *slog.Logger
+}
+
+// Stack is the running whole.
+type Stack struct {
+	o        Options
+	lock     *flock.Flock
+	temporal *temporaldev.Server
+	nats     *NATS
+	lab      *simlab.Lab
+	model    *demomodel.Server
+	parts    *stack.Stack
+	worker   *stack.Worker
+	api      *stack.API
+	url      string
+}
+
+// Run starts the stack, says when a chat would work, and ends it all when ctx does. Nothing is left behind.
+func Run(ctx context.Context, o Options) error {
+	s, err := Start(ctx, o)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil // told to end while starting
+		}
+		return err
+	}
+	s.announce()
+	failure := s.wait(ctx)
+	fmt.Fprintln(o.Say, "stopping: what is at work on a device comes to its end first")
+	return errors.Join(failure, s.Stop())
+}
+
+// Start starts everything and returns when a chat would work.
+func Start(ctx context.Context, o Options) (_ *Stack, err error) {
+	s := &Stack{o: o}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Stop())
+		}
+	}()
+	if err := os.MkdirAll(o.Data, 0o700); err != nil {
+		return nil, unavailable("The data directory "+o.Data+" can't be made.", err)
+	}
+	if err := s.takeLock(); err != nil {
+		return nil, err
+	}
+	// Taken first, so that a taken address is told at once and not after minutes of building.
+	listener, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return nil, unavailable("The address "+o.Listen+" can't be listened on.", err).WithHint("Choose another with --listen; port 0 takes a free one.")
+	}
+	s.url = "http://" + listener.Addr().String()
+	backends, err := s.startBackends(ctx)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	if s.parts, err = stack.Open(ctx, backends, o.Log); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	if s.worker, err = s.parts.StartWorker(s.modelConfig()); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	if s.api, err = s.parts.StartAPI(listener, o.Limits, o.Version); err != nil {
+		return nil, err
+	}
+	return s, s.awaitReady(ctx)
+}
+
+func (s *Stack) takeLock() error {
+	s.lock = flock.New(filepath.Join(s.o.Data, "lock"))
+	got, err := s.lock.TryLock()
+	if err != nil {
+		return unavailable("The data directory "+s.o.Data+" can't be locked.", err)
+	}
+	if !got {
+		s.lock = nil
+		return schema.Errorf(schema.CodeUnavailable, "Another gns3-copilot uses the data directory %s.", s.o.Data).
+			WithHint("End it, or choose another directory with --data.")
+	}
+	return nil
+}
+
+// startBackends brings along what isn't named, all at the same time: the Temporal server takes longest.
+func (s *Stack) startBackends(ctx context.Context) (stack.Backends, error) {
+	b := stack.Backends{
+		TemporalAddress: s.o.TemporalAddress, Namespace: s.o.Namespace, NATSURL: s.o.NATSURL, NATSToken: s.o.NATSToken,
+		DatabaseURL: s.o.DatabaseURL, GNS3URL: s.o.GNS3URL, GNS3Insecure: s.o.GNS3Insecure,
+	}
+	var err error
+	if s.o.SecretKey != nil {
+		b.SecretKey = *s.o.SecretKey
+	} else if b.SecretKey, err = vault.KeyFile(filepath.Join(s.o.Data, "secret.key")); err != nil {
+		return b, err
+	}
+	if b.DatabaseURL == "" {
+		b.DatabaseURL = filepath.Join(s.o.Data, "copilot.db")
+	}
+	group, gctx := errgroup.WithContext(ctx)
+	if b.TemporalAddress == "" {
+		group.Go(func() error { return s.startTemporal(gctx) })
+	}
+	if b.NATSURL == "" {
+		group.Go(func() (err error) {
+			s.nats, err = StartNATS(NATSOptions{Dir: filepath.Join(s.o.Data, "nats"), Token: s.o.NATSToken, Logger: s.o.Log})
+			return err
+		})
+	}
+	if b.GNS3URL == "" {
+		group.Go(func() (err error) {
+			s.lab, err = simlab.Start(context.WithoutCancel(ctx), simlab.Options{Logger: s.o.Log})
+			return err
+		})
+	}
+	if s.o.Model.BaseURL == "" {
+		group.Go(func() (err error) {
+			s.model, err = demomodel.Start(ctx, demomodel.Options{Logger: s.o.Log, ChunkDelay: demoPace})
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return b, err
+	}
+	if s.temporal != nil {
+		b.TemporalAddress = s.temporal.Address()
+	}
+	if s.nats != nil {
+		b.NATSInProcess = s.nats
+	}
+	if s.lab != nil {
+		b.GNS3URL = s.lab.URL()
+	}
+	return b, nil
+}
+
+// demoPace is the pause between the demo model's words, so that its answers are seen to stream.
+const demoPace = 15 * time.Millisecond
+
+func (s *Stack) startTemporal(ctx context.Context) (err error) {
+	attributes := map[string]string{}
+	for _, name := range schema.SearchAttributes() {
+		attributes[name] = "Keyword"
+	}
+	s.temporal, err = temporaldev.Start(ctx, temporaldev.Options{
+		DataDir: s.o.Data, Namespace: s.o.Namespace, SearchAttributes: attributes, Logger: s.o.Log,
+		Progress: func(line string) { fmt.Fprintln(s.o.Say, line) },
+	})
+	return err
+}
+
+func (s *Stack) modelConfig() stack.ModelConfig {
+	if s.model != nil {
+		return stack.ModelConfig{BaseURL: s.model.BaseURL(), Name: demomodel.ModelName}
+	}
+	return s.o.Model
+}
+
+// readyWait bounds how long a started stack may take until a chat would work.
+const readyWait = time.Minute
+
+func (s *Stack) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyWait)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := s.api.Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// announce prints what a person needs, the ready line last: programs wait for it.
+func (s *Stack) announce() {
+	var lines []string
+	if s.temporal != nil {
+		lines = append(lines, "temporal    ui "+s.temporal.UIAddress()+", frontend "+s.temporal.Address())
+	}
+	if s.lab != nil {
+		lines = append(lines, "gns3        simulated lab: users admin/admin and student/student (use --gns3-url for a real server)")
+	} else {
+		lines = append(lines, "gns3        "+s.o.GNS3URL)
+	}
+	if s.model != nil {
+		lines = append(lines, "model       offline demo (use --model-base-url, --model and --model-api-key for a real one)")
+	} else {
+		lines = append(lines, "model       "+s.o.Model.Name+" at "+s.o.Model.BaseURL)
+	}
+	lines = append(lines, "data        "+s.o.Data, `try         gns3-copilot chat "show ip interface brief on R1 and R2"`, "ready "+s.url)
+	if s.lab == nil {
+		lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "try ") })
+	}
+	fmt.Fprintln(s.o.Say, strings.Join(lines, "\n"))
+}
+
+// URL is where the API listens.
+func (s *Stack) URL() string { return s.url }
+
+// TemporalAddress is where the Temporal dev server listens that was brought along.
+func (s *Stack) TemporalAddress() string { return s.temporal.Address() }
+
+// wait returns when the stack should end: nil when it was told to.
+func (s *Stack) wait(ctx context.Context) error {
+	var temporalGone <-chan struct{}
+	if s.temporal != nil {
+		temporalGone = s.temporal.Done()
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-s.api.Failed():
+		return err
+	case <-temporalGone:
+		return schema.Errorf(schema.CodeUnavailable, "The Temporal server ended by itself.").
+			WithHint("Its log is in %s. Start again: turns that were running go on.", s.o.Data)
+	}
+}
+
+// stopWait bounds the end of the Temporal server.
+const stopWait = 20 * time.Second
+
+// Stop ends everything in the order that loses nothing: no new requests, then the work, then what the work needs.
+func (s *Stack) Stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopWait)
+	defer cancel()
+	var errs []error
+	if s.api != nil {
+		errs = append(errs, s.api.Stop(ctx))
+	}
+	if s.worker != nil {
+		s.worker.Stop()
+	}
+	if s.parts != nil {
+		s.parts.Close()
+	}
+	if s.model != nil {
+		errs = append(errs, s.model.Close())
+	}
+	if s.lab != nil {
+		errs = append(errs, s.lab.Close())
+	}
+	if s.temporal != nil {
+		end, cancel := context.WithTimeout(context.Background(), stopWait)
+		defer cancel()
+		errs = append(errs, s.temporal.Stop(end))
+	}
+	if s.nats != nil {
+		s.nats.Stop()
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Unlock())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,188 @@
+package dev_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"gns3copilot/apiserver"
+	"gns3copilot/apiserver/client"
+	"gns3copilot/deploy/dev"
+	"gns3copilot/deploy/scriptmodel"
+	"gns3copilot/deploy/simlab"
+	"gns3copilot/deploy/stack"
+	"gns3copilot/schema"
+
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+)
+
+// The suite shares one stack: a real Temporal server, a real event stream, SQLite, the simulated lab over real HTTP and telnet. Only the
+// model's words are made up. Tests keep apart by their sessions and by what the user says.
+var suite struct {
+	stack *dev.Stack
+	model *scriptmodel.Server
+	lab   *simlab.Lab
+}
+
+func TestMain(m *testing.M) {
+	code, err := runSuite(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "dev suite:", err)
+		code = 1
+	}
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, "goroutines left behind:", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func runSuite(m *testing.M) (code int, err error) {
+	data, err := os.MkdirTemp("", "gns3-copilot-test-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(data)
+	ctx := context.Background()
+	suite.model = scriptmodel.Start()
+	defer suite.model.Close()
+	if suite.lab, err = simlab.Start(ctx, simlab.Options{}); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, suite.lab.Close()) }()
+	if suite.stack, err = dev.Start(ctx, options(data)); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, suite.stack.Stop()) }()
+	return m.Run(), nil
+}
+
+func options(data string) dev.Options {
+	return dev.Options{
+		Listen: "127.0.0.1:0", Data: data, GNS3URL: suite.lab.URL(), Namespace: "default",
+		Model:  stack.ModelConfig{BaseURL: suite.model.BaseURL(), Name: "scripted"},
+		Limits: apiserver.Limits{Mode: schema.ModeAutomation, Steps: 20, StopBelow: 4, CredentialWait: time.Hour},
+		Say:    os.Stderr, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "test",
+	}
+}
+
+// user is a logged-in user of the suite's stack with a project.
+type user struct {
+	*client.Client
+	t       *testing.T
+	project string
+}
+
+func login(t *testing.T, name string) user {
+	t.Helper()
+	return loginAt(t, suite.stack.URL(), name)
+}
+
+func loginAt(t *testing.T, url, name string) user {
+	t.Helper()
+	u := user{Client: client.New(url, nil), t: t}
+	if err := u.Login(t.Context(), name, name); err != nil {
+		t.Fatal(err)
+	}
+	projects, err := u.Projects(t.Context())
+	if err != nil || len(projects) == 0 {
+		t.Fatalf("projects of %s: %v %v", name, projects, err)
+	}
+	u.project = projects[0].ID
+	return u
+}
+
+// say runs a whole turn and gives its events.
+func (u user) say(session, message string) []client.Received {
+	u.t.Helper()
+	var events []client.Received
+	err := u.Turn(u.bounded(), u.project, schema.ChatRequest{Message: message, SessionID: session}, "", func(ev client.Received) error {
+		events = append(events, ev)
+		return nil
+	}, nil)
+	if err != nil {
+		u.t.Fatalf("turn %q: %v", message, err)
+	}
+	return events
+}
+
+// post begins a turn and leaves its stream to the test.
+func (u user) post(session, message string) *client.Stream {
+	u.t.Helper()
+	s, err := u.Post(u.bounded(), u.project, schema.ChatRequest{Message: message, SessionID: session}, "")
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	u.t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// bounded keeps a broken turn from hanging the suite.
+func (u user) bounded() context.Context {
+	ctx, cancel := context.WithTimeout(u.t.Context(), 2*time.Minute)
+	u.t.Cleanup(cancel)
+	return ctx
+}
+
+func (u user) history(session string) schema.ConversationHistory {
+	u.t.Helper()
+	h, err := u.History(u.t.Context(), u.project, session)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return h
+}
+
+// until reads events up to the first one that fits.
+func until(t *testing.T, s *client.Stream, fits func(client.Received) bool) []client.Received {
+	t.Helper()
+	var events []client.Received
+	for {
+		ev, err := s.Next()
+		if err != nil {
+			t.Fatalf("the stream ended before the awaited event: %v, after %s", err, types(events))
+		}
+		events = append(events, ev)
+		if fits(ev) {
+			return events
+		}
+	}
+}
+
+func isType(want schema.EventType) func(client.Received) bool {
+	return func(ev client.Received) bool { return ev.Type == want }
+}
+
+// types is the events' order with repeated types put together, heartbeats and titles left out: a title comes when it is made.
+func types(events []client.Received) string {
+	var last schema.EventType
+	text := ""
+	for _, ev := range events {
+		if ev.Type == last || ev.Type == schema.EventHeartbeat || ev.Type == schema.EventTitle {
+			continue
+		}
+		last = ev.Type
+		text += string(ev.Type) + " "
+	}
+	return text
+}
+
+func said(events []client.Received) string {
+	text := ""
+	for _, ev := range events {
+		text += ev.Content
+	}
+	return text
+}
+
+func last(events []client.Received) client.Received { return events[len(events)-1] }
+
+func newSession() string { return uuid.NewString() }

@@ -1,0 +1,220 @@
+// Package scriptmodel is an OpenAI-compatible model whose words a test or a benchmark writes: the one thing about a model that may be
+// made up. Everything around the words is real HTTP.
+package scriptmodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+)
+
+// Step writes one answer of the model.
+type Step func(*Reply)
+
+// Server is a running model.
+type Server struct {
+	http    *httptest.Server
+	mu      sync.Mutex
+	scripts map[string][]Step
+	any     Step
+	asked   []Request
+}
+
+// Request is what the model was asked.
+type Request struct {
+	Messages []Message         `json:"messages"`
+	Tools    []json.RawMessage `json:"tools"`
+}
+
+// Message is a message of a request.
+type Message struct {
+	Role       string `json:"role"`
+	Content    string `json:"content"`
+	ToolCallID string `json:"tool_call_id"`
+	ToolCalls  []struct {
+		ID       string `json:"id"`
+		Function struct {
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+}
+
+// Start runs a model on a free loopback port.
+func Start() *Server {
+	s := &Server{scripts: map[string][]Step{}}
+	s.http = httptest.NewServer(http.HandlerFunc(s.complete))
+	return s
+}
+
+// StartAt runs a model on an address, so that one that was ended can come back.
+func StartAt(address string) (*Server, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{scripts: map[string][]Step{}}
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.complete))
+	if err := s.http.Listener.Close(); err != nil {
+		return nil, err
+	}
+	s.http.Listener = l
+	s.http.Start()
+	return s, nil
+}
+
+// BaseURL is the address up to /v1.
+func (s *Server) BaseURL() string { return s.http.URL + "/v1" }
+
+// Close ends the model and every answer under way.
+func (s *Server) Close() {
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
+
+// On sets what the model answers to a user's message, one step for each time it is asked within the turn.
+func (s *Server) On(message string, steps ...Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scripts[message] = steps
+}
+
+// Otherwise sets what it answers to messages without a script.
+func (s *Server) Otherwise(step Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.any = step
+}
+
+// Asked lists the requests so far, those for titles left out.
+func (s *Server) Asked() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.asked...)
+}
+
+// titleOf is what a request for a title gets.
+const titleOf = "A scripted title"
+
+func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
+	var in Request
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	reply := &Reply{w: w, flush: w.(http.Flusher), Request: in, gone: r.Context().Done()}
+	if len(in.Tools) == 0 {
+		reply.Say(titleOf)
+		reply.end()
+		return
+	}
+	step := s.next(in)
+	if step == nil {
+		http.Error(w, `{"error":{"message":"no script for this message"}}`, http.StatusBadRequest)
+		return
+	}
+	step(reply)
+	reply.end()
+}
+
+// next finds the step: the turn's user message names the script, the answers since then are the steps that have been.
+func (s *Server) next(in Request) Step {
+	user, answers := "", 0
+	for _, m := range in.Messages {
+		switch m.Role {
+		case "user":
+			user, answers = m.Content, 0
+		case "assistant":
+			answers++
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, in)
+	if steps, ok := s.scripts[user]; ok && answers < len(steps) {
+		return steps[answers]
+	}
+	return s.any
+}
+
+// Reply is an answer being written.
+type Reply struct {
+	Request Request
+	w       http.ResponseWriter
+	flush   http.Flusher
+	gone    <-chan struct{}
+	begun   bool
+	broken  bool
+	calls   int
+}
+
+// Gone is closed when the client has hung up.
+func (r *Reply) Gone() <-chan struct{} { return r.gone }
+
+// Say streams a piece of text.
+func (r *Reply) Say(text string) { r.chunk(map[string]any{"content": text}, nil) }
+
+// Call streams a tool call, its arguments in two pieces.
+func (r *Reply) Call(name, arguments string) {
+	index := r.calls
+	r.calls++
+	half := len(arguments) / 2
+	r.chunk(map[string]any{"tool_calls": []any{map[string]any{"index": index, "id": fmt.Sprintf("call_%d", index), "type": "function",
+		"function": map[string]any{"name": name, "arguments": arguments[:half]}}}}, nil)
+	r.chunk(map[string]any{"tool_calls": []any{map[string]any{"index": index, "function": map[string]any{"arguments": arguments[half:]}}}}, nil)
+}
+
+// Hold waits for the channel; it is false when the client hung up first.
+func (r *Reply) Hold(until <-chan struct{}) bool {
+	r.flush.Flush()
+	select {
+	case <-until:
+		return true
+	case <-r.gone:
+		return false
+	}
+}
+
+// Fail answers with an error status.
+func (r *Reply) Fail(status int, body string) {
+	r.broken = true
+	r.w.Header().Set("Content-Type", "application/json")
+	r.w.WriteHeader(status)
+	fmt.Fprint(r.w, body)
+}
+
+// Cut breaks the connection off.
+func (r *Reply) Cut() {
+	r.broken = true
+	panic(http.ErrAbortHandler)
+}
+
+func (r *Reply) end() {
+	if r.broken {
+		return
+	}
+	finish := "stop"
+	if r.calls > 0 {
+		finish = "tool_calls"
+	}
+	r.chunk(map[string]any{}, &finish)
+	fmt.Fprint(r.w, `data: {"id":"x","object":"chat.completion.chunk","model":"scripted","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":50,"total_tokens":150}}`+"\n\ndata: [DONE]\n\n")
+	r.flush.Flush()
+}
+
+func (r *Reply) chunk(delta map[string]any, finish *string) {
+	if !r.begun {
+		r.begun = true
+		r.w.Header().Set("Content-Type", "text/event-stream")
+	}
+	line, err := json.Marshal(map[string]any{"id": "x", "object": "chat.completion.chunk", "model": "scripted",
+		"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(r.w, "data: %s\n\n", line)
+	r.flush.Flush()
+}

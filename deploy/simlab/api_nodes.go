@@ -1,0 +1,249 @@
+package simlab
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"gns3copilot/deploy/simlab/fabric"
+)
+
+// listNodes works on a closed project, too, with what its file has.
+func (c *call) listNodes() {
+	opened := c.project.isOpen()
+	views := []any{}
+	for _, n := range c.project.allNodes() {
+		if opened {
+			views = append(views, n.view(false))
+		} else {
+			views = append(views, nodeClosed{n.saved(), n.size()})
+		}
+	}
+	c.reply(http.StatusOK, views)
+}
+
+// theNode finds the node in the path. It answers itself when there is none, or the project isn't opened.
+func (c *call) theNode() *node {
+	if !c.mustBeOpen() {
+		return nil
+	}
+	id := canonical(c.r.PathValue("node_id"))
+	n := c.project.node(id)
+	if n == nil {
+		c.fail(http.StatusNotFound, fmt.Sprintf("Node ID %s doesn't exist", id))
+	}
+	return n
+}
+
+// mustBeOpen refuses a closed project in GNS3's words.
+func (c *call) mustBeOpen() bool {
+	if !c.project.isOpen() {
+		c.fail(http.StatusForbidden, "The project is not opened")
+		return false
+	}
+	return true
+}
+
+// canonical writes an id, which has been checked, in its usual form.
+func canonical(id string) string {
+	if parsed, err := uuid.Parse(id); err == nil {
+		return parsed.String()
+	}
+	return id
+}
+
+func (c *call) getNode() {
+	if n := c.theNode(); n != nil {
+		c.reply(http.StatusOK, n.view(true))
+	}
+}
+
+// updateNode changes a node's name, place and tags; a device keeps its own hostname, as in GNS3.
+func (c *call) updateNode() {
+	n := c.theNode()
+	if n == nil {
+		return
+	}
+	var body struct {
+		Name *string   `json:"name"`
+		X    *int      `json:"x"`
+		Y    *int      `json:"y"`
+		Tags *[]string `json:"tags"`
+	}
+	if !c.readJSON(&body) {
+		return
+	}
+	// GNS3 keeps the old name, and says nothing, when the new one is taken.
+	if body.Name != nil {
+		c.project.rename(n, *body.Name)
+	}
+	n.mu.Lock()
+	if body.X != nil {
+		n.x = *body.X
+	}
+	if body.Y != nil {
+		n.y = *body.Y
+	}
+	if body.Tags != nil {
+		n.tags = *body.Tags
+	}
+	n.mu.Unlock()
+	c.project.changed(n)
+	c.reply(http.StatusOK, n.view(false))
+}
+
+func (c *call) startNodes() { c.eachNode((*node).start) }
+
+func (c *call) stopNodes() {
+	c.eachNode(func(n *node) error { n.halt(); return nil })
+}
+
+func (c *call) suspendNodes() {
+	c.eachNode(func(n *node) error { n.suspend(); return nil })
+}
+
+func (c *call) reloadNodes() { c.eachNode((*node).reload) }
+
+// eachNode does something to the node in the path, or to all nodes of the project when the path names none.
+func (c *call) eachNode(do func(*node) error) {
+	var nodes []*node
+	switch {
+	case c.r.PathValue("node_id") != "":
+		n := c.theNode()
+		if n == nil {
+			return
+		}
+		nodes = []*node{n}
+	case !c.mustBeOpen():
+		return
+	default:
+		nodes = c.project.allNodes()
+	}
+	for _, n := range nodes {
+		if err := do(n); err != nil {
+			c.lab.log.Error("simulated lab: node failed", "node", n.id, "error", err)
+			c.fail(http.StatusConflict, err.Error())
+			return
+		}
+	}
+	c.done()
+}
+
+func (c *call) listLinks() {
+	opened := c.project.isOpen()
+	views := []any{}
+	for _, l := range c.project.allLinks() {
+		if opened {
+			views = append(views, l.view(c.project.id))
+		} else {
+			views = append(views, l.saved())
+		}
+	}
+	c.reply(http.StatusOK, views)
+}
+
+func (c *call) getLink() {
+	if !c.mustBeOpen() {
+		return
+	}
+	id := canonical(c.r.PathValue("link_id"))
+	for _, l := range c.project.allLinks() {
+		if l.id == id {
+			c.reply(http.StatusOK, l.view(c.project.id))
+			return
+		}
+	}
+	c.fail(http.StatusNotFound, fmt.Sprintf("Link ID %s doesn't exist", id))
+}
+
+// linkRequest is the body of a new link.
+type linkRequest struct {
+	Nodes []struct {
+		NodeID  string `json:"node_id"`
+		Adapter int    `json:"adapter_number"`
+		Port    int    `json:"port_number"`
+	} `json:"nodes"`
+}
+
+// createLink puts a cable between two free ports.
+func (c *call) createLink() {
+	var body linkRequest
+	if !c.mustBeOpen() || !c.readJSON(&body) {
+		return
+	}
+	if len(body.Nodes) != 2 {
+		c.invalid(missing("nodes"))
+		return
+	}
+	var ends [2]linkEnd
+	for i, want := range body.Nodes {
+		id := canonical(want.NodeID)
+		n := c.project.node(id)
+		if n == nil {
+			c.fail(http.StatusNotFound, fmt.Sprintf("Node ID %s doesn't exist", id))
+			return
+		}
+		place, ok := n.portAt(want.Adapter, want.Port)
+		if !ok {
+			c.fail(http.StatusNotFound, fmt.Sprintf("Port %d/%d of node %s doesn't exist", want.Adapter, want.Port, id))
+			return
+		}
+		ends[i] = linkEnd{n, place}
+	}
+	id := uuid.NewString()
+	if err := c.project.connect(id, ends); err != nil {
+		message := err.Error()
+		if errors.Is(err, fabric.ErrCabled) {
+			message = "Port is already used"
+		}
+		c.fail(http.StatusConflict, message)
+		return
+	}
+	links := c.project.allLinks()
+	i := slices.IndexFunc(links, func(l *link) bool { return l.id == id })
+	c.reply(http.StatusCreated, links[i].view(c.project.id))
+}
+
+// portAt finds a port by its numbers.
+func (n *node) portAt(adapter, number int) (portPlace, bool) {
+	for _, p := range n.ports() {
+		if p.adapter == adapter && p.number == number {
+			return p, true
+		}
+	}
+	return portPlace{}, false
+}
+
+// createNode makes a node from a template. Only the kinds that the lab can simulate can be made.
+func (c *call) createNode() {
+	var body struct {
+		X    int    `json:"x"`
+		Y    int    `json:"y"`
+		Name string `json:"name"`
+	}
+	if !c.mustBeOpen() || !c.readJSON(&body) {
+		return
+	}
+	id := canonical(c.r.PathValue("template_id"))
+	all := templates()
+	i := slices.IndexFunc(all, func(t template) bool { return t.TemplateID == id })
+	if i < 0 {
+		c.fail(http.StatusNotFound, fmt.Sprintf("Template '%s' not found", id))
+		return
+	}
+	t := all[i]
+	if t.TemplateType != kindVPCS && t.TemplateType != kindRouter {
+		c.fail(http.StatusConflict, fmt.Sprintf("The simulated lab has no %s nodes", t.TemplateType))
+		return
+	}
+	n, err := c.project.add(t.TemplateType, strings.ReplaceAll(t.DefaultNameFormat, "{0}", "%d"), body.Name, body.X, body.Y)
+	if err != nil {
+		c.fail(http.StatusConflict, err.Error())
+		return
+	}
+	c.reply(http.StatusCreated, n.view(true))
+}

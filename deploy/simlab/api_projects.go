@@ -1,0 +1,172 @@
+package simlab
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// version is the GNS3 server that the lab imitates.
+const version = "3.1.0a2"
+
+// pingInterval is the time between two pings in a notification stream.
+const pingInterval = 5 * time.Second
+
+func (c *call) version() {
+	c.reply(http.StatusOK, struct {
+		Host    string `json:"controller_host"`
+		Version string `json:"version"`
+		Local   bool   `json:"local"`
+	}{c.lab.consoleHost, version, false})
+}
+
+// checkVersion tells a client whether it fits this server.
+func (c *call) checkVersion() {
+	var body struct {
+		Version *string `json:"version"`
+	}
+	switch {
+	case !c.readJSON(&body):
+	case body.Version == nil:
+		c.invalid(missing("version"))
+	case *body.Version != version:
+		c.fail(http.StatusConflict, fmt.Sprintf("Client version %s is not the same as server version %s", *body.Version, version))
+	default:
+		c.reply(http.StatusOK, map[string]string{"version": version})
+	}
+}
+
+func (c *call) authenticate() {
+	var body struct {
+		Username *string `json:"username"`
+		Password *string `json:"password"`
+	}
+	if c.readJSON(&body) {
+		c.logIn(body.Username, body.Password)
+	}
+}
+
+// login is authenticate for forms.
+func (c *call) login() {
+	if err := c.r.ParseForm(); err != nil {
+		c.invalid(missing("username"), missing("password"))
+		return
+	}
+	c.logIn(formValue(c.r.PostForm, "username"), formValue(c.r.PostForm, "password"))
+}
+
+func formValue(form url.Values, name string) *string {
+	if !form.Has(name) {
+		return nil
+	}
+	value := form.Get(name)
+	return &value
+}
+
+// logIn gives a token for the right password; unknown users and wrong passwords look the same.
+func (c *call) logIn(name, password *string) {
+	var problems []string
+	if name == nil {
+		problems = append(problems, missing("username"))
+	}
+	if password == nil {
+		problems = append(problems, missing("password"))
+	}
+	if len(problems) > 0 {
+		c.invalid(problems...)
+		return
+	}
+	u := c.lab.user(*name)
+	if u == nil || u.password != *password {
+		c.unauthorized("Authentication was unsuccessful.")
+		return
+	}
+	now := time.Now().UTC()
+	token, err := c.lab.newToken(u.name, now)
+	if err != nil {
+		c.fail(http.StatusInternalServerError, "Internal Server Error")
+		return
+	}
+	u.mu.Lock()
+	u.lastLogin = &now
+	u.mu.Unlock()
+	c.reply(http.StatusOK, struct {
+		Token string `json:"access_token"`
+		Type  string `json:"token_type"`
+	}{token, "bearer"})
+}
+
+func (c *call) me() { c.reply(http.StatusOK, c.user.view()) }
+
+// listProjects leaves out what the user has no access to.
+// listProjects shows a user's own projects, so that a lab with several users is still one project to each. A real server lists all of
+// them to an administrator, who can open the others' by their ids here too.
+func (c *call) listProjects() {
+	views := []projectView{}
+	for _, p := range c.lab.projects {
+		if p.owner == c.user.name {
+			views = append(views, p.view())
+		}
+	}
+	c.reply(http.StatusOK, views)
+}
+
+func (c *call) getProject() { c.reply(http.StatusOK, c.project.view()) }
+
+func (c *call) openProject() {
+	c.project.open()
+	c.reply(http.StatusCreated, c.project.view())
+}
+
+// closeProject stops all nodes; what they hadn't saved is gone.
+func (c *call) closeProject() {
+	c.project.close()
+	c.done()
+}
+
+func (c *call) projectStats() {
+	c.reply(http.StatusOK, struct {
+		Nodes     int `json:"nodes"`
+		Links     int `json:"links"`
+		Drawings  int `json:"drawings"`
+		Snapshots int `json:"snapshots"`
+	}{Nodes: len(c.project.allNodes()), Links: len(c.project.allLinks())})
+}
+
+// notifications streams the project's events until the client goes or the lab ends.
+func (c *call) notifications() {
+	events, leave := c.project.hub.subscribe()
+	defer leave()
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(http.StatusOK)
+	ticker := time.NewTicker(pingInterval)
+	defer ticker.Stop()
+	next := ping()
+	for {
+		line, err := pythonJSON(next)
+		if err != nil {
+			c.lab.log.Error("simulated lab: event not sent", "action", next.Action, "error", err)
+			return
+		}
+		if _, err := c.w.Write(line); err != nil {
+			return
+		}
+		if err := http.NewResponseController(c.w).Flush(); err != nil {
+			return
+		}
+		select {
+		case next = <-events:
+		case <-ticker.C:
+			next = ping()
+		case <-c.r.Context().Done():
+			return
+		}
+	}
+}
+
+func ping() event {
+	return event{"ping", map[string]float64{"cpu_usage_percent": 1, "disk_usage_percent": 17, "memory_usage_percent": 4}}
+}
+
+func (c *call) listTemplates() { c.reply(http.StatusOK, templates()) }

@@ -1,0 +1,126 @@
+package simlab
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+)
+
+// DemoTokenSecret signs tokens unless Options.TokenSecret says otherwise. It is public and the same at every start, so that
+// a client's token outlives the lab that gave it.
+const DemoTokenSecret = "gns3-copilot-demo-lab-public-signing-key"
+
+// tokenLife is how long a token is valid, as in GNS3.
+const tokenLife = 24 * time.Hour
+
+// timeLayout is how GNS3 writes times: UTC, and without saying so.
+const timeLayout = "2006-01-02T15:04:05"
+
+// user is an account of the lab.
+type user struct {
+	id, name, password, fullName string
+	superadmin                   bool
+
+	mu        sync.Mutex
+	lastLogin *time.Time
+}
+
+// demoUsers are all accounts there are; passwords are no secret here.
+func demoUsers() []*user {
+	return []*user{
+		{id: stableID("user", adminName), name: adminName, password: adminName, fullName: "Super Administrator", superadmin: true},
+		{id: stableID("user", studentName), name: studentName, password: studentName, fullName: "Student"},
+	}
+}
+
+// userView is an account in a reply.
+type userView struct {
+	Username     string  `json:"username"`
+	IsActive     bool    `json:"is_active"`
+	Email        *string `json:"email"`
+	FullName     string  `json:"full_name"`
+	CreatedAt    string  `json:"created_at"`
+	UpdatedAt    string  `json:"updated_at"`
+	UserID       string  `json:"user_id"`
+	LastLogin    *string `json:"last_login"`
+	IsSuperadmin bool    `json:"is_superadmin"`
+}
+
+func (u *user) view() userView {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	created := startedAt().Format(timeLayout)
+	v := userView{
+		Username: u.name, IsActive: true, FullName: u.fullName, CreatedAt: created, UpdatedAt: created,
+		UserID: u.id, IsSuperadmin: u.superadmin,
+	}
+	if u.lastLogin != nil {
+		text := u.lastLogin.Format(timeLayout)
+		v.LastLogin = &text
+	}
+	return v
+}
+
+// claims are what a token says.
+type claims struct {
+	Subject string `json:"sub"`
+	Expires int64  `json:"exp"`
+	Version int    `json:"ver"`
+}
+
+func (l *Lab) newToken(name string, now time.Time) (string, error) {
+	body, err := json.Marshal(claims{Subject: name, Expires: now.Add(tokenLife).Unix()})
+	if err != nil {
+		return "", err
+	}
+	encode := base64.RawURLEncoding.EncodeToString
+	signed := encode([]byte(`{"typ":"JWT","alg":"HS256"}`)) + "." + encode(body)
+	return signed + "." + encode(l.sign(signed)), nil
+}
+
+func (l *Lab) sign(text string) []byte {
+	mac := hmac.New(sha256.New, []byte(l.opt.TokenSecret))
+	// A hash's Write never fails.
+	_, _ = mac.Write([]byte(text))
+	return mac.Sum(nil)
+}
+
+// userOf gives the owner of a valid token. Any doubt is answered with nil.
+func (l *Lab) userOf(token string, now time.Time) (*user, *claims) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return nil, nil
+	}
+	var header struct {
+		Algorithm string `json:"alg"`
+	}
+	var c claims
+	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	if err != nil || !hmac.Equal(signature, l.sign(parts[0]+"."+parts[1])) ||
+		!decodePart(parts[0], &header) || header.Algorithm != "HS256" ||
+		!decodePart(parts[1], &c) || now.Unix() >= c.Expires {
+		return nil, nil
+	}
+	return l.user(c.Subject), &c
+}
+
+func decodePart(part string, into any) bool {
+	raw, err := base64.RawURLEncoding.DecodeString(part)
+	return err == nil && json.Unmarshal(raw, into) == nil
+}
+
+func (l *Lab) user(name string) *user {
+	for _, u := range l.users {
+		if u.name == name {
+			return u
+		}
+	}
+	return nil
+}
+
+// may reports whether the user has rights on a project: all of them on one's own, none elsewhere.
+func (u *user) may(p *project) bool { return u.superadmin || (p != nil && p.owner == u.name) }

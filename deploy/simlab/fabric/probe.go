@@ -1,0 +1,113 @@
+package fabric
+
+import "net/netip"
+
+// Outcome is what became of a probe.
+type Outcome int
+
+// The outcomes.
+const (
+	Lost        Outcome = iota // no answer came
+	Answered                   // the destination answered
+	Expired                    // a router on the way says that the time to live ran out
+	Unreachable                // a router on the way has no route
+	NoRoute                    // the sender itself has no route
+	NoNeighbour                // the sender's own next hop doesn't answer
+)
+
+// Reply is the answer to a probe.
+type Reply struct {
+	Outcome Outcome
+	From    netip.Addr // who answered; for NoNeighbour, who didn't
+	Hops    int        // how many devices away it is
+	TTL     int        // of the answer when it arrives
+}
+
+// Probe is one echo request.
+type Probe struct {
+	To   netip.Addr
+	From netip.Addr // zero: the address of the interface it leaves by
+	TTL  int        // zero: as much as needed
+}
+
+// Send sends a probe and follows it and its answer.
+func (h *Host) Send(p Probe) Reply {
+	h.f.mu.RLock()
+	defer h.f.mu.RUnlock()
+	if !h.on {
+		return Reply{Outcome: NoRoute}
+	}
+	if p.TTL == 0 {
+		p.TTL = h.ttl
+	}
+	source := p.From
+	if !source.IsValid() {
+		source = h.sourceFor(p.To)
+	}
+	way := h.walk(p.To, p.TTL)
+	if way.outcome == NoRoute || way.outcome == NoNeighbour || way.outcome == Lost {
+		return Reply{Outcome: way.outcome, From: way.address}
+	}
+	// Whoever answers needs a way back, too.
+	back := way.at.walk(source, way.at.ttl)
+	if back.outcome != Answered || back.at != h {
+		return Reply{Outcome: Lost}
+	}
+	return Reply{Outcome: way.outcome, From: way.address, Hops: way.hops, TTL: way.at.ttl - max(back.hops-1, 0)}
+}
+
+// sourceFor is the address that a packet to that destination carries.
+func (h *Host) sourceFor(to netip.Addr) netip.Addr {
+	if h.owns(to) != nil {
+		return to
+	}
+	if e, ok := longest(h.table(), to); ok {
+		return e.out.Address.Addr()
+	}
+	return netip.Addr{}
+}
+
+// walked is where a packet ended.
+type walked struct {
+	outcome Outcome
+	at      *Host
+	address netip.Addr // the one the answer comes from
+	hops    int
+}
+
+// walk follows a packet from h until somebody takes it, refuses it or loses it.
+func (h *Host) walk(to netip.Addr, ttl int) walked {
+	cur, entered := h, (*port)(nil)
+	for hops := 0; ; hops++ {
+		if cur.owns(to) != nil {
+			return walked{Answered, cur, to, hops}
+		}
+		if entered != nil {
+			if !cur.forwards {
+				return walked{outcome: Lost}
+			}
+			if ttl--; ttl <= 0 {
+				return walked{Expired, cur, entered.Address.Addr(), hops}
+			}
+		}
+		e, ok := longest(cur.table(), to)
+		if !ok && entered == nil {
+			return walked{outcome: NoRoute}
+		}
+		if !ok {
+			return walked{Unreachable, cur, entered.Address.Addr(), hops}
+		}
+		next := e.next
+		if !next.IsValid() {
+			next = to
+		}
+		peer := e.out.neighbour(next)
+		if peer == nil && entered == nil {
+			return walked{outcome: NoNeighbour, address: next}
+		}
+		if peer == nil {
+			return walked{outcome: Lost}
+		}
+		cur, entered = peer.host, peer
+	}
+}

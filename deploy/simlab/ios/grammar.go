@@ -1,0 +1,172 @@
+package ios
+
+import (
+	"context"
+	"strings"
+)
+
+// level is the lowest privilege that sees a command.
+type level int
+
+const (
+	anyone level = iota
+	privileged
+)
+
+// args are the arguments of a command by their names in the grammar.
+type args map[string]string
+
+// action carries a command out. Its error is never about the command: it means that the console's life is over.
+type action func(ctx context.Context, s *shell, a args) error
+
+// node is a keyword or an argument in the tree of commands. One with an action, or with show, may be the last of a command.
+type node struct {
+	word  string
+	arg   *argument // nil for a keyword
+	help  string
+	level level
+	next  []*node
+	run   action
+	undo  action // what it does after "no"
+	show  func(s *shell, a args) string
+}
+
+// argument recognises what isn't a keyword.
+type argument struct {
+	name  string
+	label string // in help
+	// take looks at the line's remaining tokens and gives the value and how many of them it used; zero refuses.
+	take func(line string, tokens []token) (value string, used int)
+}
+
+// grammar is the command trees of a router.
+type grammar struct {
+	exec, config, configIf []*node
+}
+
+func newGrammar(r *Router) grammar {
+	return grammar{exec: execTree(r), config: configTree(r), configIf: interfaceTree()}
+}
+
+// token is a word of a line and where it stands.
+type token struct {
+	text string
+	at   int
+}
+
+// scan splits a line at blanks.
+func scan(line string) []token {
+	var tokens []token
+	start := -1
+	for i, b := range line + " " {
+		switch {
+		case b != ' ' && b != '\t' && start < 0:
+			start = i
+		case (b == ' ' || b == '\t') && start >= 0:
+			tokens = append(tokens, token{line[start:i], start})
+			start = -1
+		}
+	}
+	return tokens
+}
+
+// problem is why a line is not a command.
+type problem int
+
+const (
+	fine problem = iota
+	invalid
+	ambiguous
+	incomplete
+)
+
+// parsed is a line understood, or where it went wrong.
+type parsed struct {
+	leaf    *node
+	args    args
+	problem problem
+	at      int // column of the first character that can't be
+}
+
+// parse follows the tokens through the tree.
+func parse(set []*node, line string, tokens []token, l level) parsed {
+	p := parsed{args: args{}}
+	for len(tokens) > 0 {
+		n, used, trouble, at := match(set, line, tokens, l, p.args)
+		if trouble != fine {
+			p.problem, p.at = trouble, at
+			return p
+		}
+		p.leaf, set, tokens = n, n.next, tokens[used:]
+	}
+	return p
+}
+
+// match finds the node for the first token: an exact keyword, the only keyword it abbreviates, or an argument.
+func match(set []*node, line string, tokens []token, l level, into args) (*node, int, problem, int) {
+	word := strings.ToLower(tokens[0].text)
+	var found []*node
+	common := 0
+	for _, n := range set {
+		if n.arg != nil || n.level > l {
+			continue
+		}
+		if n.word == word {
+			return n, 1, fine, 0
+		}
+		if strings.HasPrefix(n.word, word) {
+			found = append(found, n)
+		}
+		common = max(common, commonPrefix(n.word, word))
+	}
+	if len(found) == 1 {
+		return found[0], 1, fine, 0
+	}
+	if len(found) > 1 {
+		return nil, 0, ambiguous, tokens[0].at
+	}
+	for _, n := range set {
+		if n.arg == nil || n.level > l {
+			continue
+		}
+		if value, used := n.arg.take(line, tokens); used > 0 {
+			into[n.arg.name] = value
+			return n, used, fine, 0
+		}
+	}
+	return nil, 0, invalid, tokens[0].at + common
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// command is a keyword that does something by itself.
+func command(word, help string, run action) *node { return &node{word: word, help: help, run: run} }
+
+// group is a keyword that needs more.
+func group(word, help string, next ...*node) *node { return &node{word: word, help: help, next: next} }
+
+// shows is a keyword that prints something.
+func shows(word, help string, show func(*shell, args) string, next ...*node) *node {
+	return &node{word: word, help: help, show: show, next: next}
+}
+
+// asks is an argument.
+func asks(a *argument, help string, next ...*node) *node {
+	return &node{arg: a, help: help, next: next}
+}
+
+// does, undoes and only add to a node while the tree is built.
+func (n *node) does(run action) *node { n.run = run; return n }
+
+func (n *node) undoes(undo action) *node { n.undo = undo; return n }
+
+func (n *node) only(l level) *node { n.level = l; return n }
+
+// ends reports whether a command may end here.
+func (n *node) ends() bool { return n.run != nil || n.show != nil }

@@ -1,0 +1,220 @@
+package simlab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gns3copilot/deploy/simlab/terminal"
+)
+
+// shutdownPatience is how long open requests may take when the lab ends.
+const shutdownPatience = 2 * time.Second
+
+// ErrUnknownDevice says that no node has that name or id.
+var ErrUnknownDevice = errors.New("no such device in the lab")
+
+// Options are a lab's settings; the zero value is good.
+type Options struct {
+	// Listen is the REST server's address; 127.0.0.1:0 when empty. Consoles listen on the same host.
+	Listen string
+	// ConsoleBasePort is the first console's port; the others follow. Zero takes any free ports.
+	ConsoleBasePort int
+	// Devices is the number of extra routers L1, L2 … in a project of their own, for load tests.
+	Devices int
+	// CommandDelay is waited between each command line and its answer.
+	CommandDelay time.Duration
+	// Pace multiplies every wait that belongs to the simulation: round trips, timeouts, the second between two echoes of
+	// VPCS. Zero means 1, which is as slow as the real thing.
+	Pace float64
+	// TokenSecret signs access tokens; DemoTokenSecret when empty.
+	TokenSecret string
+	// Logger may be nil.
+	Logger *slog.Logger
+}
+
+// Fault is a defect to be played on one device.
+type Fault = terminal.Fault
+
+// Lab is a running lab.
+type Lab struct {
+	opt         Options
+	log         *slog.Logger
+	ctx         context.Context
+	cancel      context.CancelFunc
+	consoleHost string
+	listener    net.Listener
+	server      *http.Server
+	users       []*user
+	projects    []*project
+	numbers     atomic.Int64
+	serving     sync.WaitGroup
+	closeOnce   sync.Once
+	closeErr    error
+}
+
+// Start brings up the lab with all its projects opened and its nodes started. It returns when the REST server and all
+// consoles accept connections. When ctx ends the lab stops answering; Close is needed all the same, and waits.
+func Start(ctx context.Context, o Options) (*Lab, error) {
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:0"
+	}
+	if o.TokenSecret == "" {
+		o.TokenSecret = DemoTokenSecret
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	listener, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("start the simulated lab: %w", err)
+	}
+	l := &Lab{opt: o, log: o.Logger, listener: listener, users: demoUsers()}
+	l.consoleHost = listener.Addr().(*net.TCPAddr).IP.String()
+	l.ctx, l.cancel = context.WithCancel(ctx)
+	if err := l.powerOn(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the simulated lab: %w", err), l.Close())
+	}
+	l.serve()
+	return l, nil
+}
+
+func (l *Lab) powerOn() error {
+	for _, b := range blueprints(l.opt.Devices) {
+		p, err := l.build(b)
+		if err != nil {
+			return err
+		}
+		l.projects = append(l.projects, p)
+		p.open()
+		for _, n := range p.allNodes() {
+			if err := n.start(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// serve runs the REST server, and ends the lab when its context does.
+func (l *Lab) serve() {
+	l.server = &http.Server{
+		Handler:           l.routes(),
+		ReadHeaderTimeout: 10 * time.Second,
+		BaseContext:       func(net.Listener) context.Context { return l.ctx },
+		ErrorLog:          slog.NewLogLogger(l.log.Handler(), slog.LevelDebug),
+	}
+	l.serving.Go(func() {
+		if err := l.server.Serve(l.listener); !errors.Is(err, http.ErrServerClosed) {
+			l.log.Error("simulated lab: REST server ended", "error", err)
+		}
+	})
+	l.serving.Go(func() {
+		<-l.ctx.Done()
+		// Streams end with the context, so handlers end soon; what is still open after that has nothing to lose.
+		patience, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), shutdownPatience)
+		defer cancel()
+		if l.server.Shutdown(patience) != nil {
+			_ = l.server.Close()
+		}
+	})
+	l.log.Info("simulated lab is up", "url", l.URL(), "projects", len(l.projects))
+}
+
+// URL is the REST server's base address, without /v3.
+func (l *Lab) URL() string { return "http://" + l.listener.Addr().String() }
+
+// Close ends the lab and waits for all its goroutines.
+func (l *Lab) Close() error {
+	l.closeOnce.Do(func() {
+		l.cancel()
+		l.serving.Wait()
+		if l.server == nil {
+			l.closeErr = l.listener.Close()
+		}
+		var nodes sync.WaitGroup
+		for _, p := range l.projects {
+			for _, n := range p.allNodes() {
+				nodes.Go(n.halt)
+			}
+		}
+		nodes.Wait()
+	})
+	return l.closeErr
+}
+
+// Lines gives every command line that a device's console has received, oldest first, across restarts of the device. The
+// device is a node's id, its name, or "project/name" where two projects have the name; a bare name means the first one.
+func (l *Lab) Lines(device string) []string {
+	n := l.find(device)
+	if n == nil {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.lines)
+}
+
+// SetFault makes a device misbehave; the zero Fault heals it. It fails with ErrUnknownDevice.
+func (l *Lab) SetFault(device string, f Fault) error {
+	n := l.find(device)
+	if n == nil {
+		return fmt.Errorf("set fault on %s: %w", device, ErrUnknownDevice)
+	}
+	n.faults.Set(f)
+	n.applySilence()
+	return nil
+}
+
+// Console gives the address of a device's console. It fails with ErrUnknownDevice.
+func (l *Lab) Console(device string) (string, error) {
+	n := l.find(device)
+	if n == nil {
+		return "", fmt.Errorf("find console of %s: %w", device, ErrUnknownDevice)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return net.JoinHostPort(l.consoleHost, strconv.Itoa(n.port)), nil
+}
+
+func (l *Lab) find(device string) *node {
+	projectName, name, qualified := strings.Cut(device, "/")
+	if !qualified {
+		name = device
+	}
+	for _, p := range l.projects {
+		if qualified && p.name != projectName {
+			continue
+		}
+		for _, n := range p.allNodes() {
+			n.mu.Lock()
+			found := n.name == name || n.id == name
+			n.mu.Unlock()
+			if found {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+func (l *Lab) project(id string) *project {
+	for _, p := range l.projects {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// nextNumber numbers the lab's nodes.
+func (l *Lab) nextNumber() int { return int(l.numbers.Add(1)) }

@@ -1,0 +1,190 @@
+// Package stack puts the rooms together: the connections that every process needs, and on them an API, workers, or both.
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"gns3copilot/activities"
+	"gns3copilot/activities/console"
+	"gns3copilot/activities/gns3"
+	"gns3copilot/activities/llm"
+	"gns3copilot/activities/tools"
+	"gns3copilot/apiserver"
+	"gns3copilot/schema"
+	"gns3copilot/schema/progress"
+	"gns3copilot/schema/store"
+	"gns3copilot/schema/vault"
+	"gns3copilot/worker"
+
+	"github.com/nats-io/nats.go"
+	"go.temporal.io/sdk/client"
+	tlog "go.temporal.io/sdk/log"
+)
+
+// Backends says where everything is.
+type Backends struct {
+	TemporalAddress, Namespace string
+	NATSURL, NATSToken         string
+	// NATSInProcess is used in place of NATSURL when it is set.
+	NATSInProcess nats.InProcessConnProvider
+	DatabaseURL   string
+	SecretKey     vault.Key
+	GNS3URL       string
+	GNS3Insecure  bool
+}
+
+// ModelConfig names the model that workers ask.
+type ModelConfig struct{ BaseURL, Name, APIKey string }
+
+// Stack is the connections of a process.
+type Stack struct {
+	backends Backends
+	log      *slog.Logger
+	temporal client.Client
+	store    *store.Store
+	bus      *progress.Bus
+	vault    *vault.Vault
+	gns3     *gns3.Client
+}
+
+// Open connects to everything and brings the database up to date. It fails with CodeUnavailable, naming what can't be reached.
+func Open(ctx context.Context, b Backends, log *slog.Logger) (_ *Stack, err error) {
+	s := &Stack{backends: b, log: log}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	if s.gns3, err = gns3.New(b.GNS3URL, gns3.Options{Insecure: b.GNS3Insecure, Logger: log}); err != nil {
+		return nil, err
+	}
+	if s.store, err = store.Open(store.Options{URL: b.DatabaseURL, Logger: log}); err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	if err = s.store.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	if s.bus, err = progress.Connect(ctx, progress.Options{URL: b.NATSURL, Token: b.NATSToken, InProcess: b.NATSInProcess, Logger: log}); err != nil {
+		return nil, err
+	}
+	if s.vault, err = vault.Open(ctx, s.bus.JetStream(), b.SecretKey); err != nil {
+		return nil, err
+	}
+	s.temporal, err = client.DialContext(ctx, client.Options{
+		HostPort: b.TemporalAddress, Namespace: b.Namespace, Logger: tlog.NewStructuredLogger(log),
+	})
+	if err != nil {
+		return nil, schema.Errorf(schema.CodeUnavailable, "Temporal can't be reached at %s.", b.TemporalAddress).
+			WithHint("Look whether it runs, and at --temporal-address.").WithCause(err)
+	}
+	return s, nil
+}
+
+// Close ends the connections.
+func (s *Stack) Close() {
+	if s.temporal != nil {
+		s.temporal.Close()
+	}
+	if s.bus != nil {
+		s.bus.Close()
+	}
+	if s.gns3 != nil {
+		s.gns3.Close()
+	}
+	if s.store != nil {
+		if err := s.store.Close(); err != nil {
+			s.log.Warn("database not closed cleanly", "error", err)
+		}
+	}
+}
+
+// Worker is a running worker with the consoles it keeps open.
+type Worker struct {
+	workers *worker.Workers
+	pool    *console.Pool
+}
+
+// Stop waits for what is at work on a device, and ends.
+func (w *Worker) Stop() {
+	w.workers.Stop()
+	w.pool.Close()
+}
+
+// StartWorker begins to work for all task queues.
+func (s *Stack) StartWorker(m ModelConfig) (*Worker, error) {
+	model, err := llm.New(llm.Options{BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Name, Logger: s.log})
+	if err != nil {
+		return nil, err
+	}
+	pool, err := console.NewPool(console.Options{Logger: s.log})
+	if err != nil {
+		return nil, err
+	}
+	registry, err := newRegistry(pool)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	workers, err := worker.Start(worker.Options{
+		Client: s.temporal, Log: s.log,
+		Turns:  &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log},
+		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Model: model, Tools: registry, Log: s.log},
+		Tools:  &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Tools: registry, Log: s.log},
+	})
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return &Worker{workers: workers, pool: pool}, nil
+}
+
+// newRegistry is the list of tools and where they may be used.
+func newRegistry(consoles tools.Consoles) (*tools.Registry, error) {
+	r := tools.NewRegistry()
+	modes := []schema.Mode{schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection}
+	return r, errors.Join(
+		r.Add(tools.TopologyReader{}, modes...),
+		r.Add(tools.DeviceCommands{Consoles: consoles}, modes...),
+	)
+}
+
+// API is a running API.
+type API struct {
+	server *apiserver.Server
+	served chan error
+}
+
+// StartAPI answers requests on the listener, which it owns from here on.
+func (s *Stack) StartAPI(l net.Listener, limits apiserver.Limits, version string) (*API, error) {
+	server, err := apiserver.New(apiserver.Options{
+		Temporal: s.temporal, Namespace: s.backends.Namespace, Store: s.store, Bus: s.bus, Vault: s.vault,
+		GNS3: s.gns3, GNS3URL: s.backends.GNS3URL, Limits: limits, Version: version, Log: s.log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	a := &API{server: server, served: make(chan error, 1)}
+	go func() { a.served <- server.Serve(l) }()
+	return a, nil
+}
+
+// Failed delivers why the API stopped answering without being told to.
+func (a *API) Failed() <-chan error { return a.served }
+
+// Ready checks that a chat would work. It fails with CodeUnavailable.
+func (a *API) Ready(ctx context.Context) error { return a.server.Ready(ctx) }
+
+// shutdownWait bounds how long open requests are waited for.
+const shutdownWait = 5 * time.Second
+
+// Stop ends the streams and waits for the rest.
+func (a *API) Stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, shutdownWait)
+	defer cancel()
+	return a.server.Shutdown(ctx)
+}

@@ -1,0 +1,163 @@
+// Package workflows is the control flow of a turn: what comes after what, what is waited for and how long. It sees ids, counts and
+// hashes alone; all that has a side effect is an activity, called by name.
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"gns3copilot/schema"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// ChatTurn answers one message of a user: it calls the model, runs the tools the model asks for, and so on until there is an answer
+// without a tool call or the budget is used up. Whatever happens, the turn's books are closed and its readers told.
+func ChatTurn(ctx workflow.Context, in schema.TurnInput) (schema.TurnOutput, error) {
+	t := newTurn(ctx, in)
+	if err := workflow.SetQueryHandler(ctx, schema.QueryTurnState, t.status); err != nil {
+		return schema.TurnOutput{}, err
+	}
+	end := t.answer()
+	return t.finish(end)
+}
+
+// turn is the state of a running turn.
+type turn struct {
+	in schema.TurnInput
+	// books is for what must be done on every outcome; work is cancelled by an abort.
+	books, work workflow.Context
+	state       schema.TurnState
+	doing       string
+	step        int
+	usage       schema.Usage
+	aborted     bool
+	credentials int  // signals that a token was brought
+	labChanged  bool // since the topology was read
+}
+
+// ending is why there is no further step.
+type ending struct {
+	reason  schema.StopReason
+	failure *schema.Failure
+}
+
+func newTurn(ctx workflow.Context, in schema.TurnInput) *turn {
+	t := &turn{in: in, state: schema.TurnRunning}
+	t.books, _ = workflow.NewDisconnectedContext(ctx)
+	work, cancelWork := workflow.WithCancel(t.books)
+	t.work = work
+	t.listen(ctx, cancelWork)
+	return t
+}
+
+// listen only notes what comes from outside; the main line looks at it where it is safe to act. An operator's cancellation in
+// Temporal's UI is an abort.
+func (t *turn) listen(ctx workflow.Context, cancelWork workflow.CancelFunc) {
+	abort := func() {
+		t.aborted = true
+		cancelWork()
+	}
+	workflow.Go(t.books, func(books workflow.Context) {
+		var ignored struct{}
+		cancelled := false
+		s := workflow.NewSelector(books)
+		s.AddReceive(workflow.GetSignalChannel(books, schema.SignalAbort), func(c workflow.ReceiveChannel, _ bool) {
+			c.Receive(books, &ignored)
+			abort()
+		})
+		s.AddReceive(workflow.GetSignalChannel(books, schema.SignalCredential), func(c workflow.ReceiveChannel, _ bool) {
+			c.Receive(books, &ignored)
+			t.credentials++
+		})
+		s.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {
+			cancelled = true
+			abort()
+		})
+		for !cancelled {
+			s.Select(books)
+		}
+	})
+}
+
+func (t *turn) status() (schema.TurnStatus, error) {
+	return schema.TurnStatus{TurnID: t.in.TurnID, State: t.state, Step: t.step, Doing: t.doing}, nil
+}
+
+// say tells operators what the turn is about to do.
+func (t *turn) say(format string, args ...any) {
+	t.doing = fmt.Sprintf(format, args...)
+	workflow.SetCurrentDetails(t.books, fmt.Sprintf("**%s**\n\nStep %d of %d · %d model calls · %d tool calls · %d tokens",
+		t.doing, t.step, t.in.Steps, t.usage.LLMCalls, t.usage.ToolCalls, t.usage.TotalTokens))
+}
+
+// answer runs step after step until the turn ends.
+func (t *turn) answer() ending {
+	t.say("Beginning the turn")
+	begun, err := t.begin()
+	if err != nil {
+		return failed(err)
+	}
+	if begun.WantTitle {
+		t.makeTitle()
+	}
+	for {
+		switch {
+		case t.aborted:
+			return ending{reason: schema.StopAborted}
+		case t.in.Steps-t.step < t.in.StopBelow:
+			return ending{reason: schema.StopSteps}
+		}
+		t.step++
+		message, err := t.callModel()
+		switch {
+		case t.aborted || message.Aborted:
+			t.closeCalls(t.books, message.Calls, schema.ClosingAborted, nil)
+			return ending{reason: schema.StopAborted}
+		case err != nil:
+			return failed(err)
+		case len(message.Calls) == 0:
+			return ending{reason: schema.StopComplete}
+		}
+		if err := t.runCalls(message.Calls); err != nil {
+			t.closeCalls(t.books, message.Calls, schema.ClosingFailed, failureOf(err))
+			return failed(err)
+		}
+	}
+}
+
+func failed(err error) ending {
+	return ending{reason: schema.StopError, failure: failureOf(err)}
+}
+
+// finish closes the books, whatever the end.
+func (t *turn) finish(end ending) (schema.TurnOutput, error) {
+	t.state = schema.TurnDone
+	switch end.reason {
+	case schema.StopAborted:
+		t.state = schema.TurnAborted
+	case schema.StopError:
+		t.state = schema.TurnFailed
+	}
+	t.say("Ending the turn: %s", end.reason)
+	if err := t.upsertState(); err != nil {
+		return schema.TurnOutput{}, err
+	}
+	out := schema.TurnOutput{State: t.state, StopReason: end.reason, Steps: t.step, Usage: t.usage}
+	err := workflow.ExecuteLocalActivity(t.local("Close the turn's books", finishBound), schema.ActivityFinishTurn, schema.FinishTurnInput{
+		TurnRef: t.in.TurnRef, State: t.state, StopReason: end.reason, Steps: t.step, Usage: t.usage, Failure: end.failure,
+	}).Get(t.books, nil)
+	t.say("Ended: %s", end.reason)
+	return out, err
+}
+
+func (t *turn) upsertState() error {
+	key := temporal.NewSearchAttributeKeyKeyword(schema.SearchTurnState)
+	return workflow.UpsertTypedSearchAttributes(t.books, key.ValueSet(string(t.state)))
+}
+
+// credentialWait is the bound on the wait for the owner's token.
+func (t *turn) credentialWait() time.Duration {
+	return time.Duration(t.in.CredentialWait) * time.Second
+}

@@ -1,0 +1,204 @@
+package workflows
+
+import (
+	"time"
+
+	"gns3copilot/schema"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Bounds of the activities. Local ones are short and tried again for as long as their bound; the end of a turn is worth a longer wait
+// for a database or an event stream that is away.
+const (
+	localTry    = 15 * time.Second
+	localBound  = time.Minute
+	finishBound = 10 * time.Minute
+
+	heartbeat    = 5 * time.Second
+	modelBound   = 30 * time.Minute // a try; silence ends it much earlier
+	titleBound   = 30 * time.Second
+	toolBound    = 30 * time.Minute
+	noWorkerWait = 10 * time.Minute
+)
+
+// local is the context of a local activity.
+func (t *turn) local(summary string, bound time.Duration) workflow.Context {
+	return workflow.WithLocalActivityOptions(t.books, workflow.LocalActivityOptions{
+		ScheduleToCloseTimeout: bound,
+		StartToCloseTimeout:    localTry,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 5 * time.Second,
+		},
+		Summary: summary,
+	})
+}
+
+func (t *turn) begin() (schema.BeginTurnOutput, error) {
+	var out schema.BeginTurnOutput
+	err := workflow.ExecuteLocalActivity(t.local("Store the message", localBound), schema.ActivityBeginTurn, schema.BeginTurnInput{
+		TurnInput: t.in, RunID: workflow.GetInfo(t.books).WorkflowExecution.RunID,
+	}).Get(t.books, &out)
+	return out, err
+}
+
+// makeTitle runs beside the first answer. Nobody waits for it: FinishTurn takes what is there by then.
+func (t *turn) makeTitle() {
+	ctx := workflow.WithActivityOptions(t.work, workflow.ActivityOptions{
+		TaskQueue:           schema.TaskQueue,
+		StartToCloseTimeout: titleBound,
+		HeartbeatTimeout:    heartbeat,
+		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
+		Summary:             "Make a title",
+	})
+	workflow.ExecuteActivity(ctx, schema.ActivityMakeTitle, schema.TitleInput{TurnRef: t.in.TurnRef})
+}
+
+// callModel runs one step's model call, waiting for the owner's token as often as it is missing.
+func (t *turn) callModel() (schema.CallModelOutput, error) {
+	ctx := workflow.WithActivityOptions(t.work, workflow.ActivityOptions{
+		TaskQueue:              schema.TaskQueue,
+		StartToCloseTimeout:    modelBound,
+		ScheduleToStartTimeout: noWorkerWait,
+		HeartbeatTimeout:       heartbeat,
+		WaitForCancellation:    true,
+		RetryPolicy: &temporal.RetryPolicy{
+			MaximumAttempts: schema.ModelAttempts, InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: 30 * time.Second,
+		},
+		Summary: "Ask the model",
+	})
+	for {
+		t.say("Asking the model")
+		var out schema.CallModelOutput
+		err := workflow.ExecuteActivity(ctx, schema.ActivityCallModel, schema.CallModelInput{
+			TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Temperature: t.in.Temperature, MaxTokens: t.in.MaxTokens,
+			ReloadTopology: t.labChanged,
+		}).Get(t.books, &out)
+		if err != nil && !t.aborted && codeOf(err) == schema.CodeCredentialMissing {
+			if err := t.awaitCredential(t.books); err != nil {
+				return out, err
+			}
+			continue
+		}
+		t.labChanged = false
+		out.Usage.LLMCalls = max(out.Usage.LLMCalls, triesOf(err))
+		t.usage = t.usage.Add(out.Usage)
+		return out, err
+	}
+}
+
+// runCalls puts the calls of a step before the policy and runs those that may run, side by side. In the end each call has its result.
+func (t *turn) runCalls(calls []schema.Call) error {
+	t.usage.ToolCalls += len(calls)
+	t.say("Judging %d tool calls", len(calls))
+	var gate schema.GateOutput
+	err := workflow.ExecuteLocalActivity(t.local("Judge the tool calls", localBound), schema.ActivityGate, schema.GateInput{
+		TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Calls: calls,
+	}).Get(t.books, &gate)
+	if err != nil {
+		return err
+	}
+	wg := workflow.NewWaitGroup(t.books)
+	for _, v := range gate.Verdicts {
+		if !v.Run {
+			continue
+		}
+		wg.Add(1)
+		workflow.Go(t.books, func(own workflow.Context) {
+			defer wg.Done()
+			t.runTool(own, v)
+		})
+	}
+	t.say("Running %d tool calls", len(calls))
+	wg.Wait(t.books)
+	if t.aborted {
+		t.closeCalls(t.books, calls, schema.ClosingAborted, nil)
+	}
+	return nil
+}
+
+// runTool runs one call. A failure becomes the call's result, so that the model hears of it and the turn goes on. own is the context of
+// the coroutine that it blocks.
+func (t *turn) runTool(own workflow.Context, v schema.Verdict) {
+	ctx := workflow.WithActivityOptions(t.work, workflow.ActivityOptions{
+		TaskQueue:              v.Queue,
+		StartToCloseTimeout:    toolBound,
+		ScheduleToStartTimeout: noWorkerWait,
+		HeartbeatTimeout:       heartbeat,
+		WaitForCancellation:    true,
+		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: schema.ToolAttempts, InitialInterval: time.Second, BackoffCoefficient: 2},
+		Summary:                v.Summary,
+	})
+	for {
+		err := workflow.ExecuteActivity(ctx, schema.ActivityRunTool, schema.RunToolInput{
+			TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Call: v.Call,
+		}).Get(own, nil)
+		if err == nil {
+			t.labChanged = t.labChanged || v.ChangesLab
+			return
+		}
+		if t.aborted {
+			return // the calls of an aborted step are closed together
+		}
+		if codeOf(err) == schema.CodeCredentialMissing {
+			err = t.awaitCredential(own)
+			if err == nil {
+				continue
+			}
+		}
+		t.closeCalls(own, []schema.Call{v.Call}, schema.ClosingFailed, failureOf(err))
+		return
+	}
+}
+
+// closeCalls gives the calls that have no result one that says why. Its failure is left to FinishTurn, which looks again.
+func (t *turn) closeCalls(own workflow.Context, calls []schema.Call, why schema.Closing, failure *schema.Failure) {
+	if len(calls) == 0 {
+		return
+	}
+	err := workflow.ExecuteLocalActivity(t.local("Close the tool calls", localBound), schema.ActivityCloseCalls, schema.CloseCallsInput{
+		TurnRef: t.in.TurnRef, Step: t.step, Calls: calls, Closing: why, Failure: failure,
+	}).Get(own, nil)
+	if err != nil {
+		workflow.GetLogger(t.books).Error("tool calls not closed", "error", err)
+	}
+}
+
+// awaitCredential waits until the owner's token is there. It returns an error when it doesn't come in time; an abort ends the wait
+// without one.
+func (t *turn) awaitCredential(own workflow.Context) error {
+	for {
+		seen := t.credentials
+		var check schema.CheckCredentialOutput
+		err := workflow.ExecuteLocalActivity(t.local("Look for the owner's login", localBound), schema.ActivityCheckCredential,
+			schema.CheckCredentialInput{TurnRef: t.in.TurnRef}).Get(own, &check)
+		if err != nil {
+			return err
+		}
+		if check.Present {
+			return t.become(schema.TurnRunning)
+		}
+		t.say("Waiting for the owner to open the session again: the GNS3 login is gone or expired")
+		if err := t.become(schema.TurnWaitingCredential); err != nil {
+			return err
+		}
+		came, err := workflow.AwaitWithTimeout(own, t.credentialWait(), func() bool { return t.aborted || t.credentials > seen })
+		if err != nil || t.aborted {
+			return err
+		}
+		if !came {
+			return temporal.NewNonRetryableApplicationError("The turn waited in vain for its owner's GNS3 login.",
+				string(schema.CodeCredentialMissing), nil)
+		}
+	}
+}
+
+// become changes the state that operators search by.
+func (t *turn) become(s schema.TurnState) error {
+	if t.state == s {
+		return nil
+	}
+	t.state = s
+	return t.upsertState()
+}
