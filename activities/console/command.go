@@ -165,7 +165,7 @@ func (s *session) judge(r *reply) (verdict, time.Duration) {
 		return newPrompt, settleQuiet
 	case r.probe == "" && p.levelOf(current) != nil && learn(current) != nil:
 		return newPrompt, probeQuiet
-	case false && questionPattern.MatchString(current):
+	case questionPattern.MatchString(current):
 		return atQuestion, questionQuiet
 	case maybeQuestion.MatchString(current):
 		return atQuestion, maybeQuiet

@@ -54,3 +54,23 @@ func TestLogLines(t *testing.T) {
 		}
 	}
 }
+
+func TestPrompt(t *testing.T) {
+	const long = "router-with-a-name-of-32-letters"
+	for _, test := range []struct {
+		learned, line string
+		want          bool
+	}{
+		{"R1#", "R1#", true}, {"R1#", "R1(config-if)#", true}, {"R1#", "R1>", true}, {"R1(config)#", "R1#", true},
+		{"R1#", "R1# ", false}, {"R1#", "R12#", false}, {"R1#", " R1#", false}, {"R1#", "R1#show", false}, {"R1#", "xR1#", false},
+		{"C1# ", "C1# ", true}, {"C1# ", "C1#", false}, {"PC1> ", "PC1> ", true}, {"a.b#", "axb#", false},
+		{long + "#", long[:20] + "(config)#", true}, {long + "#", long[:19] + "(config)#", false},
+	} {
+		if got := learn(test.learned).matches(test.line); got != test.want {
+			t.Errorf("learned %q, line %q: %v", test.learned, test.line, got)
+		}
+	}
+	if learn("no prompt") != nil {
+		t.Error("learned a prompt that is none")
+	}
+}

@@ -376,10 +376,11 @@ func TestD36Booting(t *testing.T) {
 	})
 	t.Run("never a prompt", func(t *testing.T) {
 		server := fakeconsole.Listen(t, func(c *fakeconsole.Conn) {
-			for c.Send("Loading...\r\n") && c.Pause(30*time.Millisecond) {
+			c.Send(strings.Repeat("Loading...\r\n", 2*bootLines))
+			for c.Send("Loading...\r\n") && c.Pause(patience+100*time.Millisecond) { // keys are tried in the pauses
 			}
 		})
-		p := newPool(t, Options{BootTimeout: time.Second})
+		p := newPool(t, Options{BootTimeout: 4 * time.Second})
 		_, err := p.Run(t.Context(), Target{Device: "R1", Address: server.Address, Platform: "cisco_iosxe"}, []string{"show clock"}, nil)
 		wantCode(t, err, schema.CodeConsoleSilent)
 		if err == nil || !strings.Contains(err.Error(), "booting") || !strings.Contains(err.Error(), "Loading...") {

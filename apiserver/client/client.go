@@ -31,6 +31,9 @@ func New(base string, transport http.RoundTripper) *Client {
 // SetToken makes the client act with a GNS3 access token.
 func (c *Client) SetToken(token string) { c.token = token }
 
+// Token is what the client acts with.
+func (c *Client) Token() string { return c.token }
+
 // Login gets a token for a GNS3 user. It fails with CodeUnauthorized.
 func (c *Client) Login(ctx context.Context, user, password string) error {
 	var out struct {

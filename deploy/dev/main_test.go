@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"gns3copilot/schema"
 
 	"github.com/google/uuid"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.uber.org/goleak"
 )
 
@@ -186,3 +189,40 @@ func said(events []client.Received) string {
 func last(events []client.Received) client.Received { return events[len(events)-1] }
 
 func newSession() string { return uuid.NewString() }
+
+func startStack(t *testing.T, ctx context.Context, data string) *dev.Stack {
+	t.Helper()
+	s, err := dev.Start(ctx, options(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// listOf asks Temporal for a session's workflows.
+func listOf(session string) *workflowservice.ListWorkflowExecutionsRequest {
+	return &workflowservice.ListWorkflowExecutionsRequest{Namespace: "default", Query: schema.SearchSessionID + ` = "` + session + `"`}
+}
+
+// raw sends a request as it is.
+func (u user) raw(method, path, body string, withToken bool) (int, string) {
+	u.t.Helper()
+	req, err := http.NewRequestWithContext(u.bounded(), method, suite.stack.URL()+path, strings.NewReader(body))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if withToken {
+		req.Header.Set("Authorization", "Bearer "+u.Token())
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}

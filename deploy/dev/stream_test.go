@@ -1,0 +1,335 @@
+package dev_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"gns3copilot/apiserver/client"
+	"gns3copilot/deploy/scriptmodel"
+	"gns3copilot/schema"
+
+	temporal "go.temporal.io/sdk/client"
+)
+
+// collect follows a session's turn from behind lastID to its end.
+func (u user) collect(session, lastID string) []client.Received {
+	u.t.Helper()
+	var events []client.Received
+	err := u.Follow(u.bounded(), u.project, session, lastID, func(ev client.Received) error {
+		events = append(events, ev)
+		return nil
+	})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return events
+}
+
+func ids(events []client.Received) string {
+	var list []string
+	for _, ev := range events {
+		if ev.ID != "" {
+			list = append(list, ev.ID)
+		}
+	}
+	return fmt.Sprint(list)
+}
+
+func TestResume(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	release := make(chan struct{})
+	suite.model.On("count", func(r *scriptmodel.Reply) {
+		for i := range 5 {
+			r.Say(fmt.Sprint(i))
+		}
+		r.Hold(release)
+		r.Say("5")
+	})
+	s := u.post(session, "count")
+	seen := until(t, s, func(ev client.Received) bool { return ev.Content == "2" })
+	if err := s.Close(); err != nil { // the client leaves; the turn goes on
+		t.Fatal(err)
+	}
+	again, err := u.Events(u.bounded(), u.project, session, last(seen).ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	rest := until(t, again, func(ev client.Received) bool { return ev.Content == "4" })
+	close(release)
+	rest = append(rest, until(t, again, isType(schema.EventDone))...)
+	if said(seen)+said(rest) != "012345" {
+		t.Fatalf("%q then %q", said(seen), said(rest))
+	}
+
+	whole := u.collect(session, "")
+	if said(whole) != "012345" || ids(whole) != ids(append(seen, rest...)) {
+		t.Fatalf("from the beginning: %q", said(whole))
+	}
+	tail := u.collect(session, whole[len(whole)-2].ID)
+	if ids(tail) != ids(whole[len(whole)-1:]) {
+		t.Fatalf("behind the last but one: %s", ids(tail))
+	}
+}
+
+func TestResumeFromNowhere(t *testing.T) {
+	u, session, other := login(t, "admin"), newSession(), newSession()
+	suite.model.On("hello", text("hi"))
+	u.say(session, "hello")
+	foreign := last(u.say(other, "hello")).ID
+	turn := strings.Split(last(u.collect(session, "")).ID, ".")[0]
+	for name, id := range map[string]string{"foreign": foreign, "garbage": "nonsense", "future": turn + ".99999999", "zero": turn + ".0"} {
+		events := u.collect(session, id)
+		if events[0].Type != schema.EventReset || events[0].Reason == "" || said(events) != "hi" {
+			t.Errorf("%s id: %s", name, types(events))
+		}
+	}
+	if _, err := u.Events(u.bounded(), u.project, "no-such-session", ""); schema.CodeOf(err) != schema.CodeNotFound {
+		t.Errorf("unknown session: %v", err)
+	}
+}
+
+func TestTwoReadersOfOneTurn(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	release := make(chan struct{})
+	suite.model.On("both", func(r *scriptmodel.Reply) { r.Say("a"); r.Hold(release); r.Say("b") })
+	first := u.post(session, "both")
+	begun := until(t, first, isType(schema.EventContent))
+	second, err := u.Events(u.bounded(), u.project, session, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	close(release)
+	one := append(begun, until(t, first, isType(schema.EventDone))...)
+	two := until(t, second, isType(schema.EventDone))
+	if ids(one) != ids(two) || said(one) != "ab" {
+		t.Fatalf("%s\n%s", ids(one), ids(two))
+	}
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	u := login(t, "admin")
+	suite.model.On("once", text("done it"))
+	key := newSession()
+	post := func(message string) ([]client.Received, error) {
+		var events []client.Received
+		err := u.Turn(u.bounded(), u.project, schema.ChatRequest{Message: message}, key, func(ev client.Received) error {
+			events = append(events, ev)
+			return nil
+		}, nil)
+		return events, err
+	}
+	first, err := post("once")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := post("once")
+	if err != nil || ids(first) != ids(second) {
+		t.Fatalf("%s\n%s\n%v", ids(first), ids(second), err)
+	}
+	if _, err := post("something else"); schema.CodeOf(err) != schema.CodeInvalid {
+		t.Fatalf("another body: %v", err)
+	}
+	if h := u.history(first[0].SessionID); len(h.Messages) != 2 {
+		t.Fatalf("%d messages", len(h.Messages))
+	}
+}
+
+func TestAModelThatBreaksOffIsAskedAgain(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	tries := make(chan int, 1)
+	tries <- 0
+	suite.model.On("fragile", func(r *scriptmodel.Reply) {
+		n := <-tries
+		tries <- n + 1
+		r.Say("half ")
+		if n == 0 {
+			r.Cut()
+		}
+		r.Say("whole")
+	})
+	events := u.say(session, "fragile")
+	if got := types(events); got != "content retry content done " {
+		t.Fatalf("%s", got)
+	}
+	var after []client.Received
+	for i, ev := range events {
+		if ev.Type == schema.EventRetry {
+			after = events[i+1:]
+		}
+	}
+	if !strings.HasSuffix(said(after), "half whole") || !strings.Contains(after[0].Content, "starts again") {
+		t.Errorf("%q", said(after))
+	}
+	if h := u.history(session); h.Messages[1].Content != "half whole" || h.LLMCalls != 2 {
+		t.Errorf("%+v %d", h.Messages[1], h.LLMCalls)
+	}
+}
+
+func TestAModelThatRefuses(t *testing.T) {
+	for status, want := range map[int]schema.Code{401: schema.CodeModelAuth, 404: schema.CodeModelRefused} {
+		u, session := login(t, "admin"), newSession()
+		message := fmt.Sprint("refused with ", status)
+		suite.model.On(message, func(r *scriptmodel.Reply) { r.Fail(status, `{"error":{"message":"not for you"}}`) })
+		events := u.say(session, message)
+		if got := types(events); got != "error done " || events[0].Code != want || last(events).StopReason != schema.StopError {
+			t.Errorf("%d: %s %+v", status, got, events[0].Event)
+		}
+		suite.model.On("after that", text("fine"))
+		if next := u.say(session, "after that"); said(next) != "fine" {
+			t.Errorf("the session isn't usable: %s", types(next))
+		}
+	}
+}
+
+func TestTerminatedByAnOperator(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	suite.model.On("terminate me", func(r *scriptmodel.Reply) { r.Say("begun"); r.Hold(nil) })
+	s := u.post(session, "terminate me")
+	begun := until(t, s, isType(schema.EventContent))
+	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: suite.stack.TemporalAddress()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	runs, err := c.ListWorkflow(t.Context(), listOf(session))
+	if err != nil || len(runs.GetExecutions()) != 1 {
+		t.Fatalf("%v %v", runs, err)
+	}
+	id := runs.GetExecutions()[0].GetExecution()
+	if err := c.TerminateWorkflow(t.Context(), id.GetWorkflowId(), id.GetRunId(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	events := append(begun, until(t, s, isType(schema.EventDone))...)
+	if got := types(events); got != "content error done " {
+		t.Fatalf("%s", got)
+	}
+	suite.model.On("go on", text("fine"))
+	if next := u.say(session, "go on"); said(next) != "fine" {
+		t.Fatalf("the session isn't usable: %s", types(next))
+	}
+}
+
+func TestStrangersSeeNothing(t *testing.T) {
+	admin, session := login(t, "admin"), newSession()
+	suite.model.On("secret", text("the secret"))
+	admin.say(session, "secret")
+	student := login(t, "student")
+	foreign := user{Client: student.Client, t: t, project: admin.project}
+	if _, err := foreign.History(t.Context(), admin.project, session); schema.CodeOf(err) != schema.CodeForbidden {
+		t.Errorf("another's project: %v", err)
+	}
+	if _, err := foreign.Post(t.Context(), admin.project, schema.ChatRequest{Message: "secret"}, ""); schema.CodeOf(err) != schema.CodeForbidden {
+		t.Errorf("a turn in another's project: %v", err)
+	}
+	if h := student.history(session); len(h.Messages) != 0 {
+		t.Errorf("another's session: %+v", h)
+	}
+	if _, err := student.Events(t.Context(), student.project, session, ""); schema.CodeOf(err) != schema.CodeNotFound {
+		t.Errorf("another's events: %v", err)
+	}
+}
+
+func TestRequestsThatAreRefused(t *testing.T) {
+	u := login(t, "admin")
+	big := strings.Repeat("x", 40<<10)
+	for name, c := range map[string]struct {
+		path, body string
+		status     int
+	}{
+		"malformed":    {"/v3/copilot/projects/" + u.project + "/chat/stream", `{"message":`, 400},
+		"wrong type":   {"/v3/copilot/projects/" + u.project + "/chat/stream", `{"message": 7}`, 422},
+		"no message":   {"/v3/copilot/projects/" + u.project + "/chat/stream", `{}`, 422},
+		"blank":        {"/v3/projects/" + u.project + "/chat/stream", `{"message": " \n "}`, 422},
+		"too large":    {"/v3/projects/" + u.project + "/chat/stream", `{"message": "` + big + `"}`, 413},
+		"NUL":          {"/v3/projects/" + u.project + "/chat/stream", `{"message": "a\u0000b"}`, 422},
+		"session name": {"/v3/projects/" + u.project + "/chat/stream", `{"message": "a", "session_id": "a.b"}`, 422},
+		"hot":          {"/v3/projects/" + u.project + "/chat/stream", `{"message": "a", "temperature": 3}`, 422},
+		"project name": {"/v3/projects/undefined/chat/stream", `{"message": "a"}`, 422},
+		"no project":   {"/v3/projects/00000000-0000-4000-8000-000000000000/chat/stream", `{"message": "a"}`, 404},
+
+		"session's own": {"/v3/projects/" + u.project + "/chat/sessions/a.b/abort", ``, 422},
+	} {
+		status, body := u.raw(http.MethodPost, c.path, c.body, true)
+		if status != c.status || !strings.Contains(body, `"message"`) {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	status, body := u.raw(http.MethodGet, "/v3/projects/"+u.project+"/chat/sessions", "", false)
+	if status != http.StatusUnauthorized || !strings.Contains(body, `"code":"unauthorized"`) {
+		t.Errorf("without a token: %d %s", status, body)
+	}
+}
+
+func TestTheRestIsGNS3s(t *testing.T) {
+	u := login(t, "admin")
+	status, body := u.raw(http.MethodGet, "/v3/projects/"+u.project+"/nodes", "", true)
+	if status != http.StatusOK || !strings.Contains(body, `"R1"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, body = u.raw(http.MethodGet, "/readyz", "", false); status != http.StatusOK {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestReadersLeaveNothingBehind(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	release := make(chan struct{})
+	suite.model.On("watched", func(r *scriptmodel.Reply) { r.Say("x"); r.Hold(release) })
+	s := u.post(session, "watched")
+	until(t, s, isType(schema.EventContent))
+	for range 100 {
+		again, err := u.Events(u.bounded(), u.project, session, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		until(t, again, isType(schema.EventContent))
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(release)
+	until(t, s, isType(schema.EventDone)) // the suite's end looks for goroutines
+}
+
+func TestWithoutAStream(t *testing.T) {
+	u := login(t, "admin")
+	suite.model.On("as a whole", text("all of it"))
+	status, body := u.raw(http.MethodPost, "/v3/projects/"+u.project+"/chat/stream", `{"message": "as a whole", "stream": false}`, true)
+	if status != http.StatusOK || !strings.Contains(body, `"content":"all of it"`) || !strings.Contains(body, `"thread_id"`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestStopWhileATurnRuns(t *testing.T) {
+	// A client that stays connected must not keep the server from ending, nor lose the turn.
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	data := t.TempDir()
+	s := startStack(t, ctx, data)
+	u, session := loginAt(t, s.URL(), "admin"), newSession()
+	release := make(chan struct{})
+	suite.model.On("survive", func(r *scriptmodel.Reply) { r.Say("one "); r.Hold(release); r.Say("two") })
+	open := u.post(session, "survive")
+	until(t, open, isType(schema.EventContent))
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	s = startStack(t, ctx, data)
+	defer func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	u = loginAt(t, s.URL(), "admin")
+	events := u.collect(session, "")
+	if last(events).StopReason != schema.StopComplete || !strings.HasSuffix(said(events), "one two") {
+		t.Fatalf("%s %q", types(events), said(events))
+	}
+}
