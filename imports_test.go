@@ -136,7 +136,7 @@ func TestSchemaNeedsTheStandardLibraryAlone(t *testing.T) {
 func TestHouseRules(t *testing.T) {
 	documented := map[string]bool{}
 	eachPackage(t, func(dir string, file *ast.File, path string) {
-		if file.Doc != nil && doc.Synopsis(file.Doc.Text()) != "" {
+		if file.Doc != nil && new(doc.Package).Synopsis(file.Doc.Text()) != "" {
 			documented[dir] = true
 		} else if _, known := documented[dir]; !known {
 			documented[dir] = false

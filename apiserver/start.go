@@ -114,11 +114,11 @@ type foundRun struct {
 func (s *Server) describe(ctx context.Context, sessionKey, runID string) (foundRun, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeWait)
 	defer cancel()
-	d, err := s.temporal.DescribeWorkflowExecution(ctx, schema.WorkflowID(sessionKey), runID)
+	d, err := s.temporal.DescribeWorkflow(ctx, schema.WorkflowID(sessionKey), runID)
 	if err != nil {
 		return foundRun{}, err
 	}
-	info := d.GetWorkflowExecutionInfo()
+	info := d.RawResponse.GetWorkflowExecutionInfo()
 	f := foundRun{
 		runID:  info.GetExecution().GetRunId(),
 		closed: info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,

@@ -39,9 +39,11 @@ func encode(model string, r Request) ([]byte, error) {
 		body.Tools = append(body.Tools, tool)
 	}
 	// Most servers know only max_tokens, OpenAI's reasoning models only its successor.
-	body.MaxTokens = r.MaxTokens
 	if refusesMaxTokens(model, r.MaxTokens) {
-		body.MaxTokens, body.MaxCompletionTokens = 0, r.MaxTokens
+		body.MaxCompletionTokens = r.MaxTokens
+	} else {
+		//lint:ignore SA1019 deprecated by OpenAI, and the only name that most other servers know
+		body.MaxTokens = r.MaxTokens
 	}
 	body.Messages = make([]wireMessage, len(r.Messages))
 	for i, m := range r.Messages {
@@ -56,6 +58,7 @@ func encode(model string, r Request) ([]byte, error) {
 
 // refusesMaxTokens asks go-openai, which knows the models that take max_completion_tokens instead.
 func refusesMaxTokens(model string, n int) bool {
+	//lint:ignore SA1019 it is the deprecated field that is asked about
 	err := openai.NewReasoningValidator().Validate(openai.ChatCompletionRequest{Model: model, MaxTokens: n})
 	return errors.Is(err, openai.ErrReasoningModelMaxTokensDeprecated)
 }

@@ -32,7 +32,7 @@ func startWorkflow(t *testing.T, s *Server, id string, attributes ...string) {
 
 func mustKnow(t *testing.T, s *Server, workflow string) {
 	t.Helper()
-	if _, err := dial(t, s).DescribeWorkflowExecution(t.Context(), workflow, ""); err != nil {
+	if _, err := dial(t, s).DescribeWorkflow(t.Context(), workflow, ""); err != nil {
 		t.Fatalf("the server doesn't know %s: %v", workflow, err)
 	}
 }

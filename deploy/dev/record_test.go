@@ -1,0 +1,124 @@
+//go:build record
+
+package dev_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gns3copilot/apiserver/client"
+	"gns3copilot/deploy/scriptmodel"
+	"gns3copilot/schema"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	temporal "go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/encoding/protojson"
+)
+
+// TestRecordHistories runs a turn of each kind on a real server and keeps its history for the replay tests.
+func TestRecordHistories(t *testing.T) {
+	dir := "../../workflows/testdata/histories"
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	u := login(t, "admin")
+	show := `{"device_configs": [{"device_name": "R1", "commands": ["show version"]}]}`
+	suite.model.On("plain", text("hello"))
+	suite.model.On("tool", call(commandsTool, show), text("done"))
+	suite.model.On("two tools", func(r *scriptmodel.Reply) { r.Call(commandsTool, show); r.Call("gns3_topology_reader", `{}`) }, text("done"))
+	suite.model.On("refused", call(commandsTool, `{"device_configs": [{"device_name": "R1", "commands": ["reload"]}]}`), text("I see"))
+	suite.model.On("model error", func(r *scriptmodel.Reply) { r.Fail(401, `{"error":{"message":"no"}}`) })
+	suite.model.On("abort text", func(r *scriptmodel.Reply) { r.Say("x"); r.Hold(nil) })
+	suite.model.On("abort command", call(commandsTool, `{"device_configs": [{"device_name": "PC1", "commands": ["ping 10.255.255.254 -c 60"]}]}`))
+	for name, message := range map[string]string{
+		"plain": "plain", "tool": "tool", "two-tools": "two tools", "refused": "refused", "model-error": "model error",
+	} {
+		session := newSession()
+		u.say(session, message)
+		record(t, session, filepath.Join(dir, name+".json"))
+	}
+	for name, at := range map[string]func(client.Received) bool{
+		"abort-text": isType(schema.EventContent),
+		"abort-command": func(ev client.Received) bool {
+			return ev.Type == schema.EventDeviceProgress && ev.State == schema.DeviceRunning
+		},
+	} {
+		session := newSession()
+		message := map[string]string{"abort-text": "abort text", "abort-command": "abort command"}[name]
+		abortAt(t, u, session, message, at)
+		record(t, session, filepath.Join(dir, name+".json"))
+	}
+	spoil(t, dir)
+}
+
+// record writes the history of the session's turn.
+func record(t *testing.T, session, path string) {
+	t.Helper()
+	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: suite.stack.TemporalAddress()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	runs, err := c.ListWorkflow(t.Context(), listOf(session))
+	if err != nil || len(runs.GetExecutions()) != 1 {
+		t.Fatalf("%v %v", runs, err)
+	}
+	id := runs.GetExecutions()[0].GetExecution()
+	if err := c.GetWorkflow(t.Context(), id.GetWorkflowId(), id.GetRunId()).Get(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	history := &historypb.History{}
+	events := c.GetWorkflowHistory(t.Context(), id.GetWorkflowId(), id.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		ev, err := events.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		history.Events = append(history.Events, ev)
+	}
+	write(t, path, history)
+}
+
+func write(t *testing.T, path string, history *historypb.History) {
+	t.Helper()
+	b, err := protojson.MarshalOptions{Indent: " "}.Marshal(history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(b, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// spoil makes histories that our code can't have made, out of one that it did.
+func spoil(t *testing.T, dir string) {
+	t.Helper()
+	for name, change := range map[string]func(*historypb.HistoryEvent){
+		"bad-another-activity": func(ev *historypb.HistoryEvent) {
+			if a := ev.GetActivityTaskScheduledEventAttributes(); a != nil && a.GetActivityType().GetName() == schema.ActivityRunTool {
+				a.ActivityType.Name = schema.ActivityCallModel
+			}
+		},
+		"bad-timer": func(ev *historypb.HistoryEvent) {
+			if a := ev.GetActivityTaskScheduledEventAttributes(); a != nil && a.GetActivityType().GetName() == schema.ActivityRunTool {
+				ev.EventType = enumspb.EVENT_TYPE_TIMER_STARTED
+				ev.Attributes = &historypb.HistoryEvent_TimerStartedEventAttributes{TimerStartedEventAttributes: &historypb.TimerStartedEventAttributes{TimerId: "1"}}
+			}
+		},
+	} {
+		b, err := os.ReadFile(filepath.Join(dir, "tool.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var history historypb.History
+		if err := protojson.Unmarshal(b, &history); err != nil {
+			t.Fatal(err)
+		}
+		for _, ev := range history.Events {
+			change(ev)
+		}
+		write(t, filepath.Join(dir, name+".json"), &history)
+	}
+}
