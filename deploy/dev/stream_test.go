@@ -333,3 +333,62 @@ func TestStopWhileATurnRuns(t *testing.T) {
 		t.Fatalf("%s %q", types(events), said(events))
 	}
 }
+
+// TestTheOwnersLoginComesBack restarts the server in mid-turn: tokens are kept in memory only, so the turn waits for its owner and goes on
+// when the owner opens the session.
+func TestTheOwnersLoginComesBack(t *testing.T) {
+	data := t.TempDir()
+	s := startStack(t, t.Context(), data)
+	u, session := loginAt(t, s.URL(), "admin"), newSession()
+	release := make(chan struct{})
+	suite.model.On("look later", func(r *scriptmodel.Reply) {
+		r.Say("a moment")
+		r.Hold(release)
+		r.Call(commandsTool, `{"device_configs": [{"device_name": "R1", "commands": ["show version"]}]}`)
+	}, text(" seen"))
+	until(t, u.post(session, "look later"), isType(schema.EventContent))
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	s = startStack(t, t.Context(), data)
+	defer func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: s.TemporalAddress()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	awaitState(t, c, session, schema.TurnWaitingCredential)
+	events := loginAt(t, s.URL(), "admin").collect(session, "")
+	if r := toolResult(t, events); !r.Success || last(events).StopReason != schema.StopComplete {
+		t.Fatalf("%s %+v", types(events), r)
+	}
+}
+
+// awaitState waits until operators can find the session's turn in that state.
+func awaitState(t *testing.T, c temporal.Client, session string, state schema.TurnState) {
+	t.Helper()
+	query := listOf(session)
+	query.Query += ` AND ` + schema.SearchTurnState + ` = "` + string(state) + `"`
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(time.Minute)
+	for {
+		runs, err := c.ListWorkflow(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(runs.GetExecutions()) == 1 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("the turn is never in state %s", state)
+		}
+	}
+}
