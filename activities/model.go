@@ -59,7 +59,7 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 	defer release()
 	request, err := m.request(run, in)
 	if err == nil {
-		err = m.tellRetry(run, in, attempt)
+		err = m.takeOver(run, in, attempt)
 	}
 	if aborted(run) {
 		return schema.CallModelOutput{Aborted: true}, nil
@@ -76,11 +76,11 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *sink, answer llm.Answer, failure error) (schema.CallModelOutput, error) {
 	var out schema.CallModelOutput
 	wasAborted := failure != nil && aborted(run)
-	if failure != nil && !wasAborted && run.Err() != nil {
-		failure = stopping()
+	if superseded(run) {
+		return out, fault(handedOn(run))
 	}
 	partial := failure != nil
-	if partial && !wasAborted && (sink.attempt < schema.ModelAttempts && retryable(schema.CodeOf(failure))) {
+	if partial && !wasAborted && sink.attempt < schema.ModelAttempts && retryable(schema.CodeOf(failure)) {
 		return out, fault(failure) // the next attempt says it all again
 	}
 	end, cancel := settle(ctx)
@@ -99,7 +99,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 		return out, fault(err)
 	}
 	if !partial || message.Content != "" {
-		kept, err := m.Store.PutAssistant(end, in.TurnRef, in.Step, message)
+		kept, err := m.Store.PutAssistant(end, in.TurnRef, in.Step, sink.attempt, message)
 		if err != nil {
 			return out, fault(err)
 		}
@@ -214,10 +214,14 @@ func wireMessage(msg store.Message) llm.Message {
 // restartNote is the first thing a repeated answer says, for clients that can only append.
 const restartNote = "\n\n[The connection to the model was lost. The answer starts again.]\n\n"
 
-// tellRetry tells readers to discard what an earlier attempt showed of this message, if it showed anything.
-func (m *Models) tellRetry(ctx context.Context, in schema.CallModelInput, attempt int) error {
+// takeOver fences off earlier attempts, and tells readers to discard what an earlier attempt showed of this message, if it showed anything.
+func (m *Models) takeOver(ctx context.Context, in schema.CallModelInput, attempt int) error {
 	if attempt == 1 {
 		return nil
+	}
+	// From here on nothing that an older attempt says is stored: it may only have been frozen.
+	if err := m.Store.ClaimStep(ctx, in.TurnRef, in.Step, attempt); err != nil {
+		return err
 	}
 	last, _, ok, err := m.Bus.Last(ctx, in.TurnRef)
 	if err != nil {

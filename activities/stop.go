@@ -10,6 +10,7 @@ import (
 	"gns3copilot/schema/progress"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 )
 
 // beat is how often a running activity tells Temporal that it lives, well inside the heartbeat timeout of 5 s.
@@ -53,14 +54,19 @@ func watched(ctx context.Context, bus *progress.Bus, turnID string) (_ context.C
 	}, nil
 }
 
-// aborted tells whether the context ended because the turn was aborted; a stopping worker leaves its work to the next one.
+// aborted tells whether the context ended because the turn was aborted: on NATS, or by Temporal's request to cancel.
 func aborted(run context.Context) bool {
-	return run.Err() != nil && !errors.Is(context.Cause(run), errStopping)
+	cause := context.Cause(run)
+	return cause != nil && (errors.Is(cause, errAborted) || temporal.IsCanceledError(cause))
 }
 
-// stopping is the failure of an activity whose worker goes away: it is tried again elsewhere.
-func stopping() error {
-	return schema.Errorf(schema.CodeUnavailable, "The worker was stopped.").WithCause(errStopping)
+// superseded tells whether it ended for another reason: the worker stops, or Temporal has given the work to another attempt. Then
+// nothing of this attempt may be stored as the outcome.
+func superseded(run context.Context) bool { return run.Err() != nil && !aborted(run) }
+
+// handedOn is the failure of an attempt that was superseded: the work is done elsewhere.
+func handedOn(run context.Context) error {
+	return schema.Errorf(schema.CodeUnavailable, "The worker was stopped.").WithCause(context.Cause(run))
 }
 
 // settleTime bounds what is still stored and told after a context has ended.

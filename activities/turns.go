@@ -80,7 +80,7 @@ func toolEnd(m store.Message) schema.Event {
 func closing(tool string, in schema.CloseCallsInput) schema.ToolResponse {
 	if in.Closing == schema.ClosingAborted {
 		r := schema.FailedToolResponse(tool, schema.Errorf(schema.CodeAborted, "Aborted by the user. This call was not executed."), 0, time.Now())
-		r.Status = "aborted"
+		r.Status = schema.OutcomeAborted
 		return r
 	}
 	f := schema.Failure{Code: schema.CodeInternal, Message: "The call could not be run."}
@@ -122,7 +122,7 @@ func (t *Turns) FinishTurn(ctx context.Context, in schema.FinishTurnInput) error
 func (t *Turns) tellBudget(ctx context.Context, in schema.FinishTurnInput) error {
 	note := fmt.Sprintf("I stopped after %d steps: that is all one message may take. Ask me to go on if you want more.", in.Steps)
 	step := in.Steps + 1
-	m, err := t.Store.PutAssistant(ctx, in.TurnRef, step, store.Message{ID: messageID(in.TurnID, step), Content: note})
+	m, err := t.Store.PutAssistant(ctx, in.TurnRef, step, 1, store.Message{ID: messageID(in.TurnID, step), Content: note})
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,23 @@ func chatSession(s store.Session) schema.ChatSession {
 	return c
 }
 
+// ownSession finds the caller's session, once the project lets them. Without one it fails with CodeNotFound and gives an empty session of
+// that name.
+func (s *Server) ownSession(ctx context.Context, r request, path SessionPath, verb string) (store.Scope, store.Session, error) {
+	scope := s.store.Scope(r.ID, path.ProjectID)
+	if err := sessionName(path.SessionID); err != nil {
+		return scope, store.Session{}, err
+	}
+	if err := s.project(ctx, r.caller, path.ProjectID, verb); err != nil {
+		return scope, store.Session{}, err
+	}
+	session, err := scope.Session(ctx, path.SessionID)
+	if schema.CodeOf(err) == schema.CodeNotFound {
+		session = store.Session{ThreadID: path.SessionID, Title: store.NewSessionTitle}
+	}
+	return scope, session, err
+}
+
 type historyInput struct {
 	SessionPath
 	Limit int `query:"limit" default:"100" minimum:"1" maximum:"1000"`
@@ -60,16 +77,9 @@ type historyInput struct {
 
 // history gives a session's newest messages. A session that the caller doesn't have is an empty one.
 func (s *Server) history(ctx context.Context, r request, in *historyInput) (*body[schema.ConversationHistory], error) {
-	if err := sessionName(in.SessionID); err != nil {
-		return nil, err
-	}
-	if err := s.project(ctx, r.caller, in.ProjectID, "access chat history"); err != nil {
-		return nil, err
-	}
-	scope := s.store.Scope(r.ID, in.ProjectID)
-	session, err := scope.Session(ctx, in.SessionID)
-	if schema.CodeOf(err) == schema.CodeNotFound {
-		return &body[schema.ConversationHistory]{Body: conversation(store.Session{ThreadID: in.SessionID, Title: store.NewSessionTitle}, nil)}, nil
+	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "access chat history")
+	if schema.CodeOf(err) == schema.CodeNotFound && session.ThreadID != "" {
+		return &body[schema.ConversationHistory]{Body: conversation(session, nil)}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -206,14 +216,7 @@ type eventsInput struct {
 
 // followEvents attaches to a turn again, while it runs or after.
 func (s *Server) followEvents(ctx context.Context, r request, in *eventsInput) (*huma.StreamResponse, error) {
-	if err := sessionName(in.SessionID); err != nil {
-		return nil, err
-	}
-	if err := s.project(ctx, r.caller, in.ProjectID, "access chat sessions"); err != nil {
-		return nil, err
-	}
-	scope := s.store.Scope(r.ID, in.ProjectID)
-	session, err := scope.Session(ctx, in.SessionID)
+	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "access chat sessions")
 	if err != nil {
 		return nil, err
 	}
@@ -286,14 +289,7 @@ type outputReply struct {
 
 // toolOutput gives a tool call's uncut result.
 func (s *Server) toolOutput(ctx context.Context, r request, in *outputInput) (*outputReply, error) {
-	if err := sessionName(in.SessionID); err != nil {
-		return nil, err
-	}
-	if err := s.project(ctx, r.caller, in.ProjectID, "access chat history"); err != nil {
-		return nil, err
-	}
-	scope := s.store.Scope(r.ID, in.ProjectID)
-	session, err := scope.Session(ctx, in.SessionID)
+	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "access chat history")
 	if err != nil {
 		return nil, err
 	}

@@ -33,10 +33,16 @@ type ToolItem struct {
 	ID      string     `json:"id"`
 	Name    string     `json:"name"`
 	Status  ItemStatus `json:"status"`
-	Outcome string     `json:"outcome,omitempty"` // refused, aborted, partial …
+	Outcome string     `json:"outcome,omitempty"` // one of the outcomes, or empty
 	Result  string     `json:"result,omitempty"`
 	Error   string     `json:"error,omitempty"`
 }
+
+// Outcomes say how an item failed, where that matters to a reader.
+const (
+	OutcomeAborted = "aborted"
+	OutcomePartial = "partial"
+)
 
 // ToolMetadata describes the run. ExecutionTime is in seconds.
 type ToolMetadata struct {

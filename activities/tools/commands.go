@@ -229,9 +229,9 @@ func readReport(item schema.ToolItem, report console.Report, err error) schema.T
 	item.Status, item.Error = schema.ItemFailed, strings.Join(faults, "; ")
 	switch {
 	case errors.Is(err, context.Canceled):
-		item.Outcome = "aborted"
+		item.Outcome = schema.OutcomeAborted
 	case good > 0:
-		item.Outcome = "partial"
+		item.Outcome = schema.OutcomePartial
 	}
 	return item
 }

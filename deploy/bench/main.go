@@ -53,7 +53,11 @@ func bench(ctx context.Context, runs, turns, burst, at int) error {
 		fmt.Printf("run %d: %s\n", i+1, r)
 		results = append(results, r)
 	}
-	return judge(results, at)
+	consoles, err := s.measureConsoles(ctx)
+	if err != nil {
+		return err
+	}
+	return judge(results, consoles, at)
 }
 
 // result is one run. The durations are medians over its turns or chunks.
@@ -98,7 +102,7 @@ func oneRun(ctx context.Context, s *subject, turns, burst, at int) (result, erro
 }
 
 // judge prints the medians of the runs beside their baselines and fails on a missed bar.
-func judge(results []result, at int) error {
+func judge(results []result, consoles consoleResult, at int) error {
 	pick := func(f func(result) time.Duration) time.Duration {
 		var all []time.Duration
 		for _, r := range results {
@@ -123,10 +127,14 @@ func judge(results []result, at int) error {
 	row("relay delay p50", pick(func(r result) time.Duration { return r.directRelay }), pick(func(r result) time.Duration { return r.relay }), relay, barRelay)
 	fmt.Fprintf(w, "first content p50, %d at once\t\t%v\t\t\t\n", at, pick(func(r result) time.Duration { return r.burstFirst }))
 	fmt.Fprintf(w, "closed turns/s, %d at once\t\t%.1f\t\t\t%.0f\n", at, rate, barRate)
+	show := consoles.open - consoles.device
+	row("show version, open console", consoles.device, consoles.open, show, barShow)
+	fmt.Fprintf(w, "show version, fresh console\t\t%v\t\t\t%v\n", consoles.fresh, barFresh)
+	fmt.Fprintf(w, "show version on %d devices in one call\t\t%v\t\t\t%v\n", routers, consoles.many, barMany)
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if first > barFirst || relay > barRelay || rate < barRate {
+	if first > barFirst || relay > barRelay || rate < barRate || show > barShow || consoles.fresh > barFresh || consoles.many > barMany {
 		return fmt.Errorf("a bar is missed")
 	}
 	return nil

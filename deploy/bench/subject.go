@@ -20,6 +20,7 @@ import (
 
 	"gns3copilot/apiserver/client"
 	"gns3copilot/deploy/scriptmodel"
+	"gns3copilot/deploy/simlab"
 	"gns3copilot/schema"
 
 	"github.com/google/uuid"
@@ -40,7 +41,9 @@ type subject struct {
 	cmd      *exec.Cmd
 	api      *client.Client
 	http     *http.Client
-	project  string
+	lab      *simlab.Lab
+	project  string // the demo lab
+	load     string // the lab with many routers
 	temporal temporal.Client
 }
 
@@ -59,6 +62,9 @@ func startSubject(ctx context.Context) (_ *subject, err error) {
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "gns3copilot").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build: %w\n%s", err, out)
 	}
+	if s.lab, err = simlab.Start(ctx, simlab.Options{Devices: routers}); err != nil {
+		return nil, err
+	}
 	url, frontend, err := s.run(binary)
 	if err != nil {
 		return nil, err
@@ -71,7 +77,14 @@ func startSubject(ctx context.Context) (_ *subject, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.project = projects[0].ID
+	for _, p := range projects {
+		switch p.Name {
+		case simlab.DemoProject:
+			s.project = p.ID
+		case simlab.LoadProject:
+			s.load = p.ID
+		}
+	}
 	s.temporal, err = temporal.Dial(temporal.Options{HostPort: frontend})
 	return s, err
 }
@@ -95,7 +108,7 @@ var addresses = regexp.MustCompile(`frontend (\S+)`)
 // run starts the server and waits for its ready line.
 func (s *subject) run(binary string) (url, frontend string, err error) {
 	s.cmd = exec.Command(binary, "dev", "--data", filepath.Join(s.dir, "data"), "--listen", "127.0.0.1:0",
-		"--model-base-url", s.model.BaseURL(), "--model", "stamped")
+		"--gns3-url", s.lab.URL(), "--model-base-url", s.model.BaseURL(), "--model", "stamped")
 	s.cmd.Stderr = os.Stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -124,6 +137,9 @@ func (s *subject) stop() {
 	if s.cmd != nil && s.cmd.Process != nil {
 		_ = s.cmd.Process.Signal(syscall.SIGINT)
 		_ = s.cmd.Wait()
+	}
+	if s.lab != nil {
+		_ = s.lab.Close()
 	}
 	s.model.Close()
 	_ = os.RemoveAll(s.dir)

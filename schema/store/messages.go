@@ -33,13 +33,23 @@ func (s *Store) FirstMessage(ctx context.Context, ref schema.TurnRef) (string, e
 	return m.Content, nil
 }
 
+// ClaimStep says that from now on this attempt, or a later one, gives the step's message.
+func (s *Store) ClaimStep(ctx context.Context, ref schema.TurnRef, step, attempt int) error {
+	return s.tx(ctx, "claim step", func(db *gorm.DB) error {
+		return db.Model(&Turn{}).Where("id = ?", ref.TurnID).Updates(map[string]any{"claim_step": step, "claim_attempt": attempt}).Error
+	})
+}
+
 // PutAssistant stores the assistant's message of a step. When the step has one already, that one stands and is returned: an
-// activity that is run again must not answer twice.
-func (s *Store) PutAssistant(ctx context.Context, ref schema.TurnRef, step int, m Message) (Message, error) {
+// activity that is run again must not answer twice. It fails with CodeConflict when a later attempt has claimed the step.
+func (s *Store) PutAssistant(ctx context.Context, ref schema.TurnRef, step, attempt int, m Message) (Message, error) {
 	err := s.tx(ctx, "store assistant message", func(db *gorm.DB) error {
 		var turn Turn
-		if err := db.Select("id", "number").Where("id = ?", ref.TurnID).Take(&turn).Error; err != nil {
+		if err := db.Select("id", "number", "claim_step", "claim_attempt").Where("id = ?", ref.TurnID).Take(&turn).Error; err != nil {
 			return err
+		}
+		if turn.ClaimStep == step && turn.ClaimAttempt > attempt {
+			return schema.Errorf(schema.CodeConflict, "A later attempt answers this step.")
 		}
 		m.SessionKey, m.TurnID, m.TurnNumber, m.Step, m.Ordinal = ref.SessionKey, ref.TurnID, turn.Number, step, 0
 		m.Role, m.CreatedAt = RoleAssistant, db.NowFunc()

@@ -72,6 +72,9 @@ type Turn struct {
 	State      schema.TurnState  `gorm:"not null;index"`
 	StopReason schema.StopReason `gorm:"not null"`
 	Steps      int               `gorm:"not null"`
+	// ClaimStep and ClaimAttempt fence off what older attempts of a step's model call still want to store.
+	ClaimStep    int `gorm:"not null"`
+	ClaimAttempt int `gorm:"not null"`
 	// MessageSHA256 tells whether a repeated Idempotency-Key comes with the same message.
 	MessageSHA256 string `gorm:"not null"`
 	// Topology is the lab as the model was shown it, read once and again after a change.

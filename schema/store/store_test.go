@@ -79,11 +79,11 @@ func TestATurnsBooks(t *testing.T) {
 			t.Fatal("a new session wants a title")
 		}
 	}
-	first, err := s.PutAssistant(t.Context(), in.TurnRef, 1, twoCalls())
+	first, err := s.PutAssistant(t.Context(), in.TurnRef, 1, 1, twoCalls())
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.PutAssistant(t.Context(), in.TurnRef, 1, Message{ID: uuid.NewString(), Content: "another answer"})
+	again, err := s.PutAssistant(t.Context(), in.TurnRef, 1, 1, Message{ID: uuid.NewString(), Content: "another answer"})
 	if err != nil || again.ID != first.ID || again.Content != "looking" || len(again.ToolCalls) != 2 {
 		t.Fatalf("the first answer doesn't stand: %+v %v", again, err)
 	}
@@ -130,6 +130,24 @@ func TestATurnsBooks(t *testing.T) {
 	}
 }
 
+func TestAnOlderAttemptCannotAnswer(t *testing.T) {
+	s := openStore(t)
+	in := input("ada", "p", "s", "hello")
+	begin(t, s, in)
+	if err := s.ClaimStep(t.Context(), in.TurnRef, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.PutAssistant(t.Context(), in.TurnRef, 1, 1, Message{ID: "zombie"}); schema.CodeOf(err) != schema.CodeConflict {
+		t.Fatalf("attempt 1: %v", err)
+	}
+	if m, err := s.PutAssistant(t.Context(), in.TurnRef, 1, 2, Message{ID: "real"}); err != nil || m.ID != "real" {
+		t.Fatalf("attempt 2: %+v %v", m, err)
+	}
+	if m, err := s.PutAssistant(t.Context(), in.TurnRef, 2, 1, Message{ID: "next"}); err != nil || m.ID != "next" {
+		t.Fatalf("the next step: %+v %v", m, err)
+	}
+}
+
 func TestTitles(t *testing.T) {
 	s := openStore(t)
 	in := input("ada", "p", "s", "hello")
@@ -155,7 +173,7 @@ func TestAnAbandonedTurnIsRepaired(t *testing.T) {
 	s := openStore(t)
 	old := input("ada", "p", "s", "first")
 	begin(t, s, old)
-	if _, err := s.PutAssistant(t.Context(), old.TurnRef, 1, twoCalls()); err != nil {
+	if _, err := s.PutAssistant(t.Context(), old.TurnRef, 1, 1, twoCalls()); err != nil {
 		t.Fatal(err)
 	}
 	next := input("ada", "p", "s", "second")
