@@ -26,6 +26,7 @@ type chatCmd struct {
 	Mode     string   `help:"teaching_assistant, lab_automation_assistant or troubleshooting_injection; the server's default when not given."`
 	Attach   bool     `help:"Send nothing: follow the last turn of --session from its beginning."`
 	JSON     bool     `name:"json" help:"Print each event as a line of JSON."`
+	Full     bool     `help:"Show all of what devices say, however long."`
 }
 
 // Help explains the command.
@@ -70,14 +71,14 @@ func (c *chatCmd) Run(ctx context.Context, out *console) error {
 	if session == "" {
 		session = uuid.NewString()
 	}
-	v := newView(out, c.JSON)
+	v := newView(out, c.JSON, c.Full)
+	if !c.JSON {
+		v.note("session " + session)
+	}
 	err = c.follow(ctx, api, project, session, v)
 	v.end()
 	if err != nil {
 		return err
-	}
-	if !c.JSON {
-		fmt.Fprintf(out.err, "session %s\n", session)
 	}
 	switch {
 	case v.aborted:

@@ -17,12 +17,17 @@ type view struct {
 	mu       sync.Mutex
 	out, err io.Writer
 	json     bool
+	full     bool
 	inText   bool // the last thing on out is a line without its end
+	afterOut bool // the last thing on out is a device's output
+	begun    bool // an event of the turn has come
 	aborted  bool
 	failure  error
 }
 
-func newView(c *console, asJSON bool) *view { return &view{out: c.out, err: c.err, json: asJSON} }
+func newView(c *console, asJSON, full bool) *view {
+	return &view{out: c.out, err: c.err, json: asJSON, full: full}
+}
 
 // show takes one event.
 func (v *view) show(ev client.Received) error {
@@ -33,6 +38,10 @@ func (v *view) show(ev client.Received) error {
 		v.failure = (&schema.Error{Code: ev.Code, Message: ev.Error}).WithHint("%s", ev.Hint)
 	case schema.EventAbort:
 		v.aborted = true
+	case schema.EventDone:
+		if ev.StopReason == schema.StopComplete {
+			v.failure = nil // it was the stream that broke, not the turn
+		}
 	}
 	if v.json {
 		_, err := fmt.Fprintf(v.out, "%s\n", schema.Text(ev.Event))
@@ -42,15 +51,30 @@ func (v *view) show(ev client.Received) error {
 }
 
 func (v *view) text(ev schema.Event) error {
+	if ev.Type != schema.EventHeartbeat {
+		v.begun = true
+	}
 	switch ev.Type {
+	case schema.EventHeartbeat:
+		if !v.begun {
+			v.line("· still waiting: is a worker running?")
+		}
+	case schema.EventWaiting:
+		v.line("· %s", ev.Reason)
 	case schema.EventContent:
+		if v.afterOut { // the answer stands apart from what the devices said
+			fmt.Fprintln(v.out)
+			v.afterOut = false
+		}
 		_, err := io.WriteString(v.out, printable(ev.Content))
 		v.inText = !strings.HasSuffix(ev.Content, "\n")
 		return err
 	case schema.EventToolStart:
 		v.line("· %s", ev.ToolName)
 	case schema.EventDeviceProgress:
-		v.line("  %s: %s%s", ev.DeviceName, ev.State, progressTail(ev.DeviceProgress))
+		if ev.State != schema.DeviceFailed { // the result tells why
+			v.line("  %s: %s%s", ev.DeviceName, ev.State, progressTail(ev.DeviceProgress))
+		}
 	case schema.EventToolEnd:
 		return v.result(ev)
 	case schema.EventRetry:
@@ -59,10 +83,6 @@ func (v *view) text(ev schema.Event) error {
 		v.line("· %s The turn is shown from its beginning.", ev.Reason)
 	case schema.EventAbort:
 		v.line("· aborted")
-	case schema.EventDone:
-		if ev.StopReason == schema.StopSteps {
-			v.line("· stopped: the turn's budget of model calls is used up")
-		}
 	}
 	return nil
 }
@@ -94,11 +114,35 @@ func (v *view) result(ev schema.Event) error {
 		if item.Status != schema.ItemSuccess {
 			mark = "✗ " + printable(item.Error)
 		}
-		if _, err := fmt.Fprintf(v.out, "── %s %s\n%s", printable(item.Name), mark, indent(printable(item.Result))); err != nil {
+		if _, err := fmt.Fprintf(v.out, "── %s %s\n%s", printable(item.Name), mark, indent(v.excerpt(printable(item.Result)))); err != nil {
 			return err
 		}
+		v.afterOut = true
 	}
 	return nil
+}
+
+// Bounds of what is shown of one device's output unless all is wanted.
+const (
+	shownLines = 40
+	shownLine  = 400
+)
+
+// excerpt is the beginning of a long output.
+func (v *view) excerpt(s string) string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	if v.full {
+		return s
+	}
+	for i, line := range lines {
+		if len(line) > shownLine {
+			lines[i] = schema.CutText(line, shownLine/2) + " (--full shows all)"
+		}
+	}
+	if more := len(lines) - shownLines; more > 0 {
+		lines = append(lines[:shownLines], fmt.Sprintf("… %d more lines (--full shows all)", more))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func indent(s string) string {

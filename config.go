@@ -48,8 +48,8 @@ func (f logFlags) logger(c *console) *slog.Logger {
 }
 
 type gns3Flags struct {
-	GNS3URL      string `name:"gns3-url" help:"GNS3 server, such as http://127.0.0.1:3080."`
-	GNS3Insecure bool   `name:"gns3-insecure" help:"Accept any certificate of an https GNS3 server."`
+	GNS3URL      string `name:"gns3-url" env:"COPILOT_GNS3_URL" help:"GNS3 server, such as http://127.0.0.1:3080."`
+	GNS3Insecure bool   `name:"gns3-insecure" env:"COPILOT_GNS3_INSECURE" help:"Accept any certificate of an https GNS3 server."`
 }
 
 type modelFlags struct {
@@ -121,7 +121,7 @@ func (f backendFlags) backends(g gns3Flags) (stack.Backends, error) {
 
 type limitFlags struct {
 	Mode           string        `help:"What the assistant may do when a request doesn't say: teaching_assistant, lab_automation_assistant or troubleshooting_injection." default:"lab_automation_assistant"`
-	Steps          int           `help:"Model calls that a turn may take; it stops when fewer than four are left." default:"20"`
+	Steps          int           `help:"Budget of steps for a turn, a step being a model call with its tools; it stops when fewer than four are left, so 20 allow 17." default:"20"`
 	CredentialWait time.Duration `help:"How long a turn waits for its owner's GNS3 login." default:"1h"`
 }
 

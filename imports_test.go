@@ -40,6 +40,7 @@ var rooms = map[string][]string{
 	"deploy/demomodel":       {},
 	"deploy/scriptmodel":     {},
 	"deploy/bench":           {"schema", "apiserver/client", "deploy"},
+	"deploy/lab":             {},
 }
 
 // only says which rooms may use a library that is one room's business.

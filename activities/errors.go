@@ -16,7 +16,12 @@ func fault(err error) error {
 		return err
 	}
 	e := schema.AsError(err)
+	category := temporal.ApplicationErrorCategoryUnspecified
+	if errors.Is(err, errStopping) || e.Code == schema.CodeCredentialMissing {
+		category = temporal.ApplicationErrorCategoryBenign // part of the plan, so not logged as a failure
+	}
 	return temporal.NewApplicationErrorWithOptions(e.Message, string(e.Code), temporal.ApplicationErrorOptions{
+		Category:       category,
 		NonRetryable:   !retryable(e.Code),
 		NextRetryDelay: e.RetryAfter,
 		Details:        []any{schema.Failure{Code: e.Code, Message: e.Message, Hint: e.Hint}},

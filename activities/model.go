@@ -52,7 +52,7 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 	if schema.CodeOf(err) != schema.CodeNotFound {
 		return schema.CallModelOutput{}, fault(err)
 	}
-	run, release, err := watched(ctx, m.Bus, in.TurnID)
+	run, release, err := watched(ctx, m.Bus, in.TurnID, leave)
 	if err != nil {
 		return schema.CallModelOutput{}, fault(err)
 	}

@@ -20,7 +20,7 @@ func (t *Tools) RunTool(ctx context.Context, in schema.RunToolInput) (schema.Run
 	if err != nil {
 		return schema.RunToolOutput{}, fault(err)
 	}
-	run, release, err := watched(ctx, t.Bus, in.TurnID)
+	run, release, err := watched(ctx, t.Bus, in.TurnID, finish)
 	if err != nil {
 		return schema.RunToolOutput{}, fault(err)
 	}

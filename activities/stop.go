@@ -21,9 +21,17 @@ var (
 	errStopping = errors.New("the worker is stopping")
 )
 
+// atStop says what becomes of an activity when its worker is told to stop.
+type atStop bool
+
+const (
+	leave  atStop = false // another worker begins it anew
+	finish atStop = true  // it comes to its end, as long as the worker waits
+)
+
 // watched is the context of an activity that may take long. It ends when the turn is aborted, at once by way of NATS or within a
-// heartbeat by way of Temporal, and when the worker stops. release must be called; it waits for the watcher.
-func watched(ctx context.Context, bus *progress.Bus, turnID string) (_ context.Context, release func(), err error) {
+// heartbeat by way of Temporal, and when the worker stops, at once or in the end. release must be called; it waits for the watcher.
+func watched(ctx context.Context, bus *progress.Bus, turnID string, stop atStop) (_ context.Context, release func(), err error) {
 	run, cancel := context.WithCancelCause(ctx)
 	stopWatch, err := bus.OnAbort(turnID, func() { cancel(errAborted) })
 	if err != nil {
@@ -35,11 +43,15 @@ func watched(ctx context.Context, bus *progress.Bus, turnID string) (_ context.C
 	wg.Go(func() {
 		tick := time.NewTicker(beat)
 		defer tick.Stop()
+		stopping := activity.GetWorkerStopChannel(ctx)
+		if stop == finish {
+			stopping = nil
+		}
 		for {
 			activity.RecordHeartbeat(ctx)
 			select {
 			case <-tick.C:
-			case <-activity.GetWorkerStopChannel(ctx):
+			case <-stopping:
 				cancel(errStopping)
 				return
 			case <-run.Done():

@@ -31,7 +31,7 @@ func (m *Models) MakeTitle(ctx context.Context, in schema.TitleInput) error {
 	if err != nil {
 		return fault(err)
 	}
-	run, release, err := watched(ctx, m.Bus, in.TurnID)
+	run, release, err := watched(ctx, m.Bus, in.TurnID, leave)
 	if err != nil {
 		return fault(err)
 	}

@@ -34,7 +34,8 @@ func (t *Turns) CheckCredential(ctx context.Context, in schema.CheckCredentialIn
 	}
 	_, err := t.Vault.Token(ctx, in.TurnID, in.UserID)
 	if schema.CodeOf(err) == schema.CodeCredentialMissing {
-		return schema.CheckCredentialOutput{}, nil
+		ev := schema.Event{Type: schema.EventWaiting, Reason: "The turn waits for its owner's GNS3 login."}
+		return schema.CheckCredentialOutput{}, fault(t.Bus.Publish(ctx, in.TurnRef, ev, "waiting"))
 	}
 	if err != nil {
 		return schema.CheckCredentialOutput{}, fault(err)
@@ -120,7 +121,7 @@ func (t *Turns) FinishTurn(ctx context.Context, in schema.FinishTurnInput) error
 
 // tellBudget ends a turn that has used up its model calls with a message that says so, in the stream and in the history.
 func (t *Turns) tellBudget(ctx context.Context, in schema.FinishTurnInput) error {
-	note := fmt.Sprintf("I stopped after %d steps: that is all one message may take. Ask me to go on if you want more.", in.Steps)
+	note := fmt.Sprintf("I stopped after %d steps, which is what one message may take. Ask me to go on if you want more.", in.Steps)
 	step := in.Steps + 1
 	m, err := t.Store.PutAssistant(ctx, in.TurnRef, step, 1, store.Message{ID: messageID(in.TurnID, step), Content: note})
 	if err != nil {

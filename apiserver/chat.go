@@ -96,12 +96,25 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 	}
 	runID, err := s.startTurn(ctx, in)
 	if err != nil {
+		if schema.CodeOf(err) == schema.CodeTurnRunning {
+			err = s.wakeRunning(ctx, r, in.TurnRef, err)
+		}
 		if err := s.vault.Drop(context.WithoutCancel(ctx), in.TurnID, in.UserID); err != nil {
 			s.log.WarnContext(ctx, "token not dropped", "error", err)
 		}
 		return turnRun{}, err
 	}
 	return turnRun{runID: runID}, nil
+}
+
+// wakeRunning gives the turn that keeps the session busy its owner's token, if that is what it waits for, and says so.
+func (s *Server) wakeRunning(ctx context.Context, r request, ref schema.TurnRef, busy error) error {
+	session, err := s.store.Scope(ref.UserID, ref.ProjectID).Session(ctx, ref.SessionID)
+	if err != nil || !s.refreshCredential(ctx, r, session) {
+		return busy
+	}
+	return schema.Errorf(schema.CodeTurnRunning, "The session was waiting for your GNS3 login, and goes on with its last message now.").
+		WithHint("Follow it (chat --attach), or wait for its end, or abort it.")
 }
 
 // conversationWhenDone answers a request with stream: false: the turn's messages, once it is over.

@@ -28,6 +28,7 @@ import (
 type GNS3 interface {
 	Me(ctx context.Context, token string) (schema.User, error)
 	Project(ctx context.Context, token, id string) (schema.Project, error)
+	Version(ctx context.Context) (string, error)
 }
 
 // Options is what the API works with; its fields are all needed.

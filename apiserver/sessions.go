@@ -186,12 +186,12 @@ func (s *Server) signal(ctx context.Context, sessionKey, name string) error {
 }
 
 // refreshCredential gives the session's running turn the token that its owner uses now, and wakes it when it waits for one. A turn that
-// doesn't run needs none.
-func (s *Server) refreshCredential(ctx context.Context, r request, session store.Session) {
+// doesn't run needs none. woken tells whether one was waiting.
+func (s *Server) refreshCredential(ctx context.Context, r request, session store.Session) (woken bool) {
 	ref := schema.TurnRef{TurnID: session.LastTurnID, UserID: r.ID, ProjectID: session.ProjectID}
 	turn, err := s.store.Turn(ctx, ref)
 	if err == nil && turn.State.Over() {
-		return
+		return false
 	}
 	if err == nil {
 		err = s.vault.Put(ctx, turn.ID, r.ID, r.token)
@@ -202,10 +202,12 @@ func (s *Server) refreshCredential(ctx context.Context, r request, session store
 	}
 	if err == nil && turn.State == schema.TurnWaitingCredential {
 		err = s.signal(ctx, session.Key, schema.SignalCredential)
+		woken = err == nil
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "credential not refreshed", "turn", session.LastTurnID, "error", err)
 	}
+	return woken
 }
 
 type eventsInput struct {

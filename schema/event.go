@@ -20,7 +20,8 @@ const (
 	EventHeartbeat EventType = "heartbeat"
 
 	EventDeviceProgress EventType = "device_progress"
-	EventRetry          EventType = "retry" // discard the partial text of message_id
+	EventWaiting        EventType = "waiting" // the turn stands still until something outside happens
+	EventRetry          EventType = "retry"   // discard the partial text of message_id
 	EventTitle          EventType = "title"
 	EventReset          EventType = "reset" // this stream can't be resumed from there: read the history
 )

@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
 )
 
 // failureLog writes the whole cause of a failed activity to our log, since Temporal is told the user's part of it alone.
@@ -37,7 +38,12 @@ func (a *activityLog) ExecuteActivity(ctx context.Context, in *interceptor.Execu
 		if errors.As(err, &cause) {
 			shown = cause.Err
 		}
-		a.log.WarnContext(ctx, "activity failed", "activity", info.ActivityType.Name, "attempt", info.Attempt,
+		level := slog.LevelWarn
+		var app *temporal.ApplicationError
+		if errors.As(err, &app) && app.Category() == temporal.ApplicationErrorCategoryBenign {
+			level = slog.LevelInfo
+		}
+		a.log.Log(ctx, level, "activity failed", "activity", info.ActivityType.Name, "attempt", info.Attempt,
 			"workflow", info.WorkflowExecution.ID, "run", info.WorkflowExecution.RunID, "error", shown)
 	}
 	return out, err

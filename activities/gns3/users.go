@@ -44,3 +44,17 @@ func (c *Client) Authenticate(ctx context.Context, username, password string) (s
 	}
 	return out.AccessToken, nil
 }
+
+// Version asks which version the GNS3 server runs; anybody may. It fails with CodeGNS3Unavailable.
+func (c *Client) Version(ctx context.Context) (string, error) {
+	var out struct {
+		Version string `json:"version"`
+	}
+	if err := c.call(ctx, http.MethodGet, "version", "", nil, &out); err != nil {
+		return "", fmt.Errorf("read GNS3 version: %w", err)
+	}
+	if out.Version == "" {
+		return "", fmt.Errorf("read GNS3 version: %w", c.notGNS3())
+	}
+	return out.Version, nil
+}

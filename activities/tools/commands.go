@@ -118,7 +118,15 @@ func (DeviceCommands) Plan(args json.RawMessage) (string, error) {
 		return "", schema.Errorf(schema.CodeRefused, "Nothing was sent to any device. %s.", strings.Join(reasons, "; ")).
 			WithHint("This tool sends reading commands only. Changing a device isn't possible yet: tell the user what to type instead.")
 	}
-	return schema.CutText(fmt.Sprintf("Read %s: %d commands", strings.Join(names, ", "), commands), 200), nil
+	return schema.CutText(fmt.Sprintf("Read %s: %s", strings.Join(names, ", "), counted(commands, "command")), 200), nil
+}
+
+// counted writes a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func deviceConfigs(args json.RawMessage) ([]deviceCommands, error) {
@@ -220,27 +228,24 @@ func readReport(item schema.ToolItem, report console.Report, err error) schema.T
 		}
 	}
 	item.Result = text.String()
-	if err != nil {
-		faults = append(faults, consoleFault(err))
+	stopped := errors.Is(err, context.Canceled)
+	switch {
+	case stopped && faults == nil:
+		faults = append(faults, "The command was stopped before it ended.")
+	case err != nil && !stopped:
+		faults = append(faults, schema.AsError(err).Message)
 	}
 	if faults == nil {
 		return item
 	}
-	item.Status, item.Error = schema.ItemFailed, strings.Join(faults, "; ")
+	item.Status, item.Error = schema.ItemFailed, strings.Join(faults, " ")
 	switch {
-	case errors.Is(err, context.Canceled):
+	case stopped:
 		item.Outcome = schema.OutcomeAborted
 	case good > 0:
 		item.Outcome = schema.OutcomePartial
 	}
 	return item
-}
-
-func consoleFault(err error) string {
-	if errors.Is(err, context.Canceled) {
-		return "The command was stopped before it ended."
-	}
-	return schema.AsError(err).Message
 }
 
 func failItem(item schema.ToolItem, err error) schema.ToolItem {

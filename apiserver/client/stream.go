@@ -69,6 +69,10 @@ const (
 // it was, for a while; lost, which may be nil, is told each time.
 func (c *Client) Turn(ctx context.Context, projectID string, in schema.ChatRequest, key string, on func(Received) error, lost func(error)) error {
 	stream, err := c.Post(ctx, projectID, in, key)
+	if err != nil && key != "" && errors.Is(err, io.EOF) {
+		// The server went away in the middle: it may have begun the turn, which the key finds again.
+		stream, err = c.until(ctx, func() (*Stream, error) { return c.Post(ctx, projectID, in, key) })
+	}
 	if err != nil {
 		return err
 	}
@@ -132,13 +136,16 @@ func (f *follower) drain(stream *Stream) error {
 
 // reattach tries until the server is there again.
 func (f *follower) reattach(ctx context.Context) (*Stream, error) {
-	ctx, cancel := context.WithTimeout(ctx, reattachFor)
-	defer cancel()
+	return f.c.until(ctx, func() (*Stream, error) { return f.c.Events(ctx, f.projectID, f.sessionID, f.lastID) })
+}
+
+// until opens a stream as soon as the server can be reached, for a while.
+func (c *Client) until(ctx context.Context, open func() (*Stream, error)) (*Stream, error) {
+	deadline := time.After(reattachFor)
 	tick := time.NewTicker(reattachPause)
 	defer tick.Stop()
 	for {
-		// The stream outlives this function, so it hangs on the caller's context alone.
-		stream, err := f.c.Events(context.WithoutCancel(ctx), f.projectID, f.sessionID, f.lastID)
+		stream, err := open()
 		if err == nil {
 			return stream, nil
 		}
@@ -149,8 +156,10 @@ func (f *follower) reattach(ctx context.Context) (*Stream, error) {
 		}
 		select {
 		case <-tick.C:
-		case <-ctx.Done():
+		case <-deadline:
 			return nil, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +69,7 @@ func Run(ctx context.Context, o Options) error {
 		}
 		return err
 	}
-	s.announce()
+	s.announce(ctx)
 	failure := s.wait(ctx)
 	fmt.Fprintln(o.Say, "stopping: what is at work on a device comes to its end first")
 	return errors.Join(failure, s.Stop())
@@ -221,8 +220,11 @@ func (s *Stack) awaitReady(ctx context.Context) error {
 	}
 }
 
+// defaultServer is where the chat command looks for a server by itself.
+const defaultServer = "http://127.0.0.1:8080"
+
 // announce prints what a person needs, the ready line last: programs wait for it.
-func (s *Stack) announce() {
+func (s *Stack) announce(ctx context.Context) {
 	var lines []string
 	if s.temporal != nil {
 		lines = append(lines, "temporal    ui "+s.temporal.UIAddress()+", frontend "+s.temporal.Address())
@@ -230,17 +232,26 @@ func (s *Stack) announce() {
 	if s.lab != nil {
 		lines = append(lines, "gns3        simulated lab: users admin/admin and student/student (use --gns3-url for a real server)")
 	} else {
-		lines = append(lines, "gns3        "+s.o.GNS3URL)
+		line := "gns3        " + s.o.GNS3URL
+		if err := s.api.CheckGNS3(ctx); err != nil {
+			line += " (no answer yet: " + schema.AsError(err).Message + ")"
+		}
+		lines = append(lines, line)
 	}
 	if s.model != nil {
 		lines = append(lines, "model       offline demo (use --model-base-url, --model and --model-api-key for a real one)")
 	} else {
 		lines = append(lines, "model       "+s.o.Model.Name+" at "+s.o.Model.BaseURL)
 	}
-	lines = append(lines, "data        "+s.o.Data, `try         gns3-copilot chat "show ip interface brief on R1 and R2"`, "ready "+s.url)
-	if s.lab == nil {
-		lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "try ") })
+	lines = append(lines, "data        "+s.o.Data)
+	if s.lab != nil {
+		server := ""
+		if s.url != defaultServer {
+			server = "--server " + s.url + " "
+		}
+		lines = append(lines, `try         go run . chat `+server+`"show ip interface brief on R1 and R2"`)
 	}
+	lines = append(lines, "ready "+s.url)
 	fmt.Fprintln(s.o.Say, strings.Join(lines, "\n"))
 }
 

@@ -37,6 +37,8 @@ const (
 	nodesPath    = projectPath + "/nodes"
 	nodePath     = nodesPath + "/{node_id}"
 	linksPath    = projectPath + "/links"
+	snapsPath    = projectPath + "/snapshots"
+	snapPath     = snapsPath + "/{snapshot_id}"
 	templatePath = projectPath + "/templates/{template_id}"
 )
 
@@ -50,12 +52,23 @@ func endpoints() []route {
 		{"GET", usersPath + "/me", "", false, source{}, (*call).me},
 
 		{"GET", "/v3/projects", "", false, source{}, (*call).listProjects},
+		{"POST", "/v3/projects", "", false, source{"projects.py", 106, "create_project"}, (*call).createProject},
+		{"PUT", projectPath, "Project.Modify", false, source{"projects.py", 142, "update_project"}, (*call).updateProject},
+		{"DELETE", projectPath, "Project.Allocate", false, source{"projects.py", 162, "delete_project"}, (*call).deleteProject},
+		{"POST", projectPath + "/duplicate", "Project.Audit", false, source{"projects.py", 436, "duplicate_project"}, (*call).duplicateProject},
 		{"GET", projectPath, "Project.Audit", false, source{"projects.py", 131, "get_project"}, (*call).getProject},
 		{"POST", projectPath + "/open", "Project.Allocate", false, source{"projects.py", 216, "open_project"}, (*call).openProject},
 		{"POST", projectPath + "/close", "Project.Allocate", false, source{"projects.py", 199, "close_project"}, (*call).closeProject},
 		{"GET", projectPath + "/stats", "Project.Audit", false, source{"projects.py", 183, "get_project_stats"}, (*call).projectStats},
 		{"GET", projectPath + "/notifications", "Project.Audit", false,
 			source{"projects.py", 248, "project_http_notifications"}, (*call).notifications},
+		{"GET", projectPath + "/notifications/ws", "", true, source{}, (*call).projectSocket},
+		{"GET", "/v3/notifications/ws", "", true, source{}, (*call).labSocket},
+
+		{"GET", snapsPath, "Snapshot.Audit", false, source{"snapshots.py", 72, "get_snapshots"}, (*call).listSnapshots},
+		{"POST", snapsPath, "Snapshot.Allocate", false, source{"snapshots.py", 52, "create_snapshot"}, (*call).createSnapshot},
+		{"DELETE", snapPath, "Snapshot.Allocate", false, source{"snapshots.py", 89, "delete_snapshot"}, (*call).deleteSnapshot},
+		{"POST", snapPath + "/restore", "Snapshot.Restore", false, source{"snapshots.py", 109, "restore_snapshot"}, (*call).restoreSnapshot},
 
 		{"GET", nodesPath, "Node.Audit", false, source{"nodes.py", 147, "get_nodes"}, (*call).listNodes},
 		{"POST", nodesPath + "/start", "Node.PowerMgmt", false, source{"nodes.py", 184, "start_all_nodes"}, (*call).startNodes},
@@ -64,6 +77,8 @@ func endpoints() []route {
 		{"POST", nodesPath + "/reload", "Node.PowerMgmt", false, source{"nodes.py", 229, "reload_all_nodes"}, (*call).reloadNodes},
 		{"GET", nodePath, "Node.Audit", false, source{"nodes.py", 245, "get_node"}, (*call).getNode},
 		{"PUT", nodePath, "Node.Modify", false, source{"nodes.py", 261, "update_node"}, (*call).updateNode},
+		{"DELETE", nodePath, "Node.Allocate", false, source{"nodes.py", 280, "delete_node"}, (*call).deleteNode},
+		{"POST", nodePath + "/duplicate", "Node.Allocate", false, source{"nodes.py", 300, "duplicate_node"}, (*call).duplicateNode},
 		{"POST", nodePath + "/start", "Node.PowerMgmt", false, source{"nodes.py", 321, "start_node"}, (*call).startNodes},
 		{"POST", nodePath + "/stop", "Node.PowerMgmt", false, source{"nodes.py", 339, "stop_node"}, (*call).stopNodes},
 		{"POST", nodePath + "/suspend", "Node.PowerMgmt", false, source{"nodes.py", 358, "suspend_node"}, (*call).suspendNodes},
@@ -73,7 +88,10 @@ func endpoints() []route {
 		{"POST", linksPath, "Link.Allocate", false, source{"links.py", 93, "create_link"}, (*call).createLink},
 		{"GET", linksPath + "/{link_id}", "Link.Audit", false, source{"links.py", 143, "get_link"}, (*call).getLink},
 
+		{"DELETE", linksPath + "/{link_id}", "Link.Allocate", false, source{"links.py", 179, "delete_link"}, (*call).deleteLink},
+
 		{"GET", "/v3/templates", "", false, source{}, (*call).listTemplates},
+		{"GET", "/v3/templates/{template_id}", "", false, source{}, (*call).getTemplate},
 		{"POST", templatePath, "Node.Allocate", false, source{"projects.py", 588, "create_node_from_template"}, (*call).createNode},
 	}
 }
@@ -168,17 +186,25 @@ func (c *call) identify() bool {
 		c.unauthorized("Not authenticated")
 		return false
 	}
-	u, claims := c.lab.userOf(token, time.Now())
-	switch {
-	case u == nil:
-		c.unauthorized("Could not validate credentials")
-		return false
-	case claims.Version != 0:
-		c.unauthorized(fmt.Sprintf("Token has been revoked for '%s'", u.name))
+	u, problem := c.lab.tokenUser(token)
+	if problem != "" {
+		c.unauthorized(problem)
 		return false
 	}
 	c.user = u
 	return true
+}
+
+// tokenUser gives the owner of a token, or what is wrong with it in GNS3's words.
+func (l *Lab) tokenUser(token string) (*user, string) {
+	u, claims := l.userOf(token, time.Now())
+	switch {
+	case u == nil:
+		return nil, "Could not validate credentials"
+	case claims.Version != 0:
+		return nil, fmt.Sprintf("Token has been revoked for '%s'", u.name)
+	}
+	return u, ""
 }
 
 // unauthorized answers 401 with the challenge that every such reply of GNS3 has.

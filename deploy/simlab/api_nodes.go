@@ -150,14 +150,71 @@ func (c *call) getLink() {
 	if !c.mustBeOpen() {
 		return
 	}
+	if l := c.theLink(); l != nil {
+		c.reply(http.StatusOK, l.view(c.project.id))
+	}
+}
+
+// theLink finds the link in the path. It answers itself when there is none.
+func (c *call) theLink() *link {
 	id := canonical(c.r.PathValue("link_id"))
 	for _, l := range c.project.allLinks() {
 		if l.id == id {
-			c.reply(http.StatusOK, l.view(c.project.id))
-			return
+			return l
 		}
 	}
 	c.fail(http.StatusNotFound, fmt.Sprintf("Link ID %s doesn't exist", id))
+	return nil
+}
+
+func (c *call) deleteLink() {
+	if !c.mustBeOpen() {
+		return
+	}
+	if l := c.theLink(); l != nil {
+		c.project.disconnect(l)
+		c.done()
+	}
+}
+
+func (c *call) deleteNode() {
+	if n := c.theNode(); n != nil {
+		c.project.remove(n)
+		c.done()
+	}
+}
+
+// duplicateNode copies a node with what it has saved, under another name and without its cables.
+func (c *call) duplicateNode() {
+	n := c.theNode()
+	if n == nil {
+		return
+	}
+	var body struct {
+		X *int `json:"x"`
+		Y *int `json:"y"`
+	}
+	if !c.readJSON(&body) {
+		return
+	}
+	var problems []string
+	if body.X == nil {
+		problems = append(problems, missing("x"))
+	}
+	if body.Y == nil {
+		problems = append(problems, missing("y"))
+	}
+	if len(problems) > 0 {
+		c.invalid(problems...)
+		return
+	}
+	format := strings.TrimRight(n.title(), "0123456789") + "%d"
+	twin, err := c.project.add(n.kind, format, n.title(), *body.X, *body.Y, n.device.Startup())
+	if err != nil {
+		c.fail(http.StatusConflict, err.Error())
+		return
+	}
+	c.reply(http.StatusCreated, twin.view(true))
 }
 
 // linkRequest is the body of a new link.
@@ -193,6 +250,10 @@ func (c *call) createLink() {
 			return
 		}
 		ends[i] = linkEnd{n, place}
+	}
+	if ends[0].node == ends[1].node {
+		c.fail(http.StatusConflict, "Cannot connect to itself")
+		return
 	}
 	id := uuid.NewString()
 	if err := c.project.connect(id, ends); err != nil {
@@ -236,11 +297,11 @@ func (c *call) createNode() {
 		return
 	}
 	t := all[i]
-	if t.TemplateType != kindVPCS && t.TemplateType != kindRouter {
+	if !slices.Contains([]string{kindVPCS, kindRouter, kindSwitch}, t.TemplateType) {
 		c.fail(http.StatusConflict, fmt.Sprintf("The simulated lab has no %s nodes", t.TemplateType))
 		return
 	}
-	n, err := c.project.add(t.TemplateType, strings.ReplaceAll(t.DefaultNameFormat, "{0}", "%d"), body.Name, body.X, body.Y)
+	n, err := c.project.add(t.TemplateType, strings.ReplaceAll(t.DefaultNameFormat, "{0}", "%d"), body.Name, body.X, body.Y, "")
 	if err != nil {
 		c.fail(http.StatusConflict, err.Error())
 		return

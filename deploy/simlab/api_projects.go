@@ -10,9 +10,6 @@ import (
 // version is the GNS3 server that the lab imitates.
 const version = "3.1.0a2"
 
-// pingInterval is the time between two pings in a notification stream.
-const pingInterval = 5 * time.Second
-
 func (c *call) version() {
 	c.reply(http.StatusOK, struct {
 		Host    string `json:"controller_host"`
@@ -99,12 +96,11 @@ func (c *call) logIn(name, password *string) {
 
 func (c *call) me() { c.reply(http.StatusOK, c.user.view()) }
 
-// listProjects leaves out what the user has no access to.
 // listProjects shows a user's own projects, so that a lab with several users is still one project to each. A real server lists all of
 // them to an administrator, who can open the others' by their ids here too.
 func (c *call) listProjects() {
 	views := []projectView{}
-	for _, p := range c.lab.projects {
+	for _, p := range c.lab.allProjects() {
 		if p.owner == c.user.name {
 			views = append(views, p.view())
 		}
@@ -131,42 +127,7 @@ func (c *call) projectStats() {
 		Links     int `json:"links"`
 		Drawings  int `json:"drawings"`
 		Snapshots int `json:"snapshots"`
-	}{Nodes: len(c.project.allNodes()), Links: len(c.project.allLinks())})
-}
-
-// notifications streams the project's events until the client goes or the lab ends.
-func (c *call) notifications() {
-	events, leave := c.project.hub.subscribe()
-	defer leave()
-	c.w.Header().Set("Content-Type", "application/json")
-	c.w.WriteHeader(http.StatusOK)
-	ticker := time.NewTicker(pingInterval)
-	defer ticker.Stop()
-	next := ping()
-	for {
-		line, err := pythonJSON(next)
-		if err != nil {
-			c.lab.log.Error("simulated lab: event not sent", "action", next.Action, "error", err)
-			return
-		}
-		if _, err := c.w.Write(line); err != nil {
-			return
-		}
-		if err := http.NewResponseController(c.w).Flush(); err != nil {
-			return
-		}
-		select {
-		case next = <-events:
-		case <-ticker.C:
-			next = ping()
-		case <-c.r.Context().Done():
-			return
-		}
-	}
-}
-
-func ping() event {
-	return event{"ping", map[string]float64{"cpu_usage_percent": 1, "disk_usage_percent": 17, "memory_usage_percent": 4}}
+	}{Nodes: len(c.project.allNodes()), Links: len(c.project.allLinks()), Snapshots: len(c.project.allSnapshots())})
 }
 
 func (c *call) listTemplates() { c.reply(http.StatusOK, templates()) }

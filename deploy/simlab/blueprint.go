@@ -18,6 +18,7 @@ const (
 	DemoProject    = "Demo lab"
 	StudentProject = "Student lab"
 	LoadProject    = "Load lab"
+	CampusProject  = "Campus lab"
 )
 
 // namespace makes ids that are the same at every start.
@@ -37,7 +38,7 @@ type blueprint struct {
 
 type nodePlan struct {
 	name   string
-	kind   string // dynamips or vpcs
+	kind   string // dynamips, iou or vpcs
 	x, y   int
 	config string
 }
@@ -50,11 +51,14 @@ type linkPlan struct {
 	bPort int
 }
 
-// blueprints are the projects of a lab with that many extra routers.
-func blueprints(extra int) []blueprint {
+// blueprints are the projects of a lab with that many extra routers, and with the campus when it is asked for.
+func blueprints(extra int, campus bool) []blueprint {
 	all := []blueprint{
 		chain(DemoProject, adminName, "192.168", "10.0.12"),
 		chain(StudentProject, studentName, "172.16", "10.9.12"),
+	}
+	if campus {
+		all = append(all, campusPlan())
 	}
 	if extra > 0 {
 		all = append(all, loadPlan(extra))
@@ -96,6 +100,68 @@ interface FastEthernet0/1
 ip route %[5]s.0 255.255.255.0 %[8]s
 ip route %[9]d.%[9]d.%[9]d.%[9]d 255.255.255.255 %[8]s
 `, name, id, lan, wan, far, fmt.Sprintf("R%d", 3-id), pc, peer, 3-id)
+}
+
+// campusPlan is a switch with two VLANs, a PC in each, R3 between them on one cable, and R4 behind R3 in OSPF.
+func campusPlan() blueprint {
+	return blueprint{
+		name: CampusProject, owner: adminName,
+		nodes: []nodePlan{
+			{"PC3", kindVPCS, -300, -100, "set pcname PC3\nip 10.0.10.10 10.0.10.1 24\n"},
+			{"PC4", kindVPCS, -300, 100, "set pcname PC4\nip 10.0.20.10 10.0.20.1 24\n"},
+			{"SW1", kindSwitch, -100, 0, `hostname SW1
+vlan 10
+ name USERS
+vlan 20
+ name SERVERS
+interface Ethernet0/0
+ description Trunk to R3
+ switchport trunk encapsulation dot1q
+ switchport mode trunk
+interface Ethernet0/1
+ description PC3
+ switchport access vlan 10
+ switchport mode access
+interface Ethernet0/2
+ description PC4
+ switchport access vlan 20
+ switchport mode access
+`},
+			{"R3", kindRouter, 100, 0, `hostname R3
+interface Loopback0
+ ip address 3.3.3.3 255.255.255.255
+interface FastEthernet0/0
+ description Trunk to SW1
+interface FastEthernet0/0.10
+ encapsulation dot1Q 10
+ ip address 10.0.10.1 255.255.255.0
+interface FastEthernet0/0.20
+ encapsulation dot1Q 20
+ ip address 10.0.20.1 255.255.255.0
+interface FastEthernet0/1
+ description Link to R4
+ ip address 10.0.34.1 255.255.255.252
+router ospf 1
+ router-id 3.3.3.3
+ passive-interface FastEthernet0/0.10
+ passive-interface FastEthernet0/0.20
+ network 3.3.3.3 0.0.0.0 area 0
+ network 10.0.0.0 0.0.255.255 area 0
+`},
+			{"R4", kindRouter, 300, 0, `hostname R4
+interface Loopback0
+ ip address 4.4.4.4 255.255.255.255
+interface FastEthernet0/1
+ description Link to R3
+ ip address 10.0.34.2 255.255.255.252
+router ospf 1
+ router-id 4.4.4.4
+ network 4.4.4.4 0.0.0.0 area 0
+ network 10.0.34.0 0.0.0.3 area 0
+`},
+		},
+		links: []linkPlan{{"PC3", 0, "SW1", 1}, {"PC4", 0, "SW1", 2}, {"SW1", 0, "R3", 0}, {"R3", 1, "R4", 1}},
+	}
 }
 
 // loadPlan is a row of routers L1 – L2 – …, each with an address on the link to either side.

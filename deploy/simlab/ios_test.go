@@ -50,10 +50,10 @@ func TestRouterErrors(t *testing.T) {
 		return strings.Repeat(" ", column) + "^\r\n% Invalid input detected at '^' marker.\r\n\r"
 	}
 	tests := []struct{ name, prompt, command, want string }{
-		{"unknown word", "R1#", "foo", invalid(3)},
-		{"unknown second word", "R1#", "show foo", invalid(3 + 5)},
+		{"unknown word", "R1#", "quux", invalid(3)},
+		{"unknown second word", "R1#", "show quux", invalid(3 + 5)},
 		{"mistyped word", "R1#", "show ip interfaze brief", invalid(3 + 15)},
-		{"blanks count", "R1#", "show   foo", invalid(3 + 7)},
+		{"blanks count", "R1#", "show   quux", invalid(3 + 7)},
 		{"too much", "R1#", "show clock now", invalid(3 + 11)},
 		{"bad number", "R1#", "terminal length x", invalid(3 + 16)},
 		{"bad interface", "R1#", "show interfaces fa9/9", invalid(3 + 16)},
@@ -73,9 +73,9 @@ func TestRouterErrors(t *testing.T) {
 	c.ask("configure terminal", "R1(config)#")
 	config := "R1(config)#"
 	for _, tt := range []struct{ command, want string }{
-		{"ip adress 1.2.3.4 255.0.0.0", invalid(len(config) + 3)},
-		{"do show foo", invalid(len(config) + 8)},
-		{"show clock", invalid(len(config))},
+		{"ip adress 1.2.3.4 255.0.0.0", invalid(len(config) + 4)},
+		{"do show quux", invalid(len(config) + 8)},
+		{"show clock", invalid(len(config) + 1)},
 		{"ip route 10.0.0.1 255.0.0.0 10.0.12.2", "%Inconsistent address and mask\r"},
 		{"ip route 10.0.0.0 255.0.0.0 10.0.12.1", "%Invalid next hop address (it's this router)\r"},
 		{"no ip route 99.0.0.0 255.0.0.0 10.0.12.2", "%No matching route to delete\r"},

@@ -1,6 +1,7 @@
 package simlab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Options struct {
 	ConsoleBasePort int
 	// Devices is the number of extra routers L1, L2 … in a project of their own, for load tests.
 	Devices int
+	// Campus adds a project of two routers that speak OSPF, a switch with VLANs and two PCs.
+	Campus bool
 	// CommandDelay is waited between each command line and its answer.
 	CommandDelay time.Duration
 	// Pace multiplies every wait that belongs to the simulation: round trips, timeouts, the second between two echoes of
@@ -45,6 +48,23 @@ type Options struct {
 // Fault is a defect to be played on one device.
 type Fault = terminal.Fault
 
+// Boot is the state that a Fault lets a boot end in.
+type Boot = terminal.Boot
+
+// The states; terminal.Boot says what each one is.
+const (
+	BootNormal = terminal.BootNormal
+	BootDialog = terminal.BootDialog
+	BootLogin  = terminal.BootLogin
+	BootROM    = terminal.BootROM
+	BootHang   = terminal.BootHang
+	BootPrompt = terminal.BootPrompt
+
+	// BootUser and BootPassword are what BootLogin asks for.
+	BootUser     = terminal.BootUser
+	BootPassword = terminal.BootPassword
+)
+
 // Lab is a running lab.
 type Lab struct {
 	opt         Options
@@ -55,9 +75,12 @@ type Lab struct {
 	listener    net.Listener
 	server      *http.Server
 	users       []*user
+	hub         hub // of what concerns projects as a whole
+	projectsMu  sync.Mutex
 	projects    []*project
 	numbers     atomic.Int64
 	serving     sync.WaitGroup
+	sockets     sockets
 	closeOnce   sync.Once
 	closeErr    error
 }
@@ -89,12 +112,12 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 }
 
 func (l *Lab) powerOn() error {
-	for _, b := range blueprints(l.opt.Devices) {
+	for _, b := range blueprints(l.opt.Devices, l.opt.Campus) {
 		p, err := l.build(b)
 		if err != nil {
 			return err
 		}
-		l.projects = append(l.projects, p)
+		l.addProject(p)
 		p.open()
 		for _, n := range p.allNodes() {
 			if err := n.start(); err != nil {
@@ -127,7 +150,7 @@ func (l *Lab) serve() {
 			_ = l.server.Close()
 		}
 	})
-	l.log.Info("simulated lab is up", "url", l.URL(), "projects", len(l.projects))
+	l.log.Info("simulated lab is up", "url", l.URL(), "projects", len(l.allProjects()))
 }
 
 // URL is the REST server's base address, without /v3.
@@ -138,11 +161,12 @@ func (l *Lab) Close() error {
 	l.closeOnce.Do(func() {
 		l.cancel()
 		l.serving.Wait()
+		l.sockets.wait()
 		if l.server == nil {
 			l.closeErr = l.listener.Close()
 		}
 		var nodes sync.WaitGroup
-		for _, p := range l.projects {
+		for _, p := range l.allProjects() {
 			for _, n := range p.allNodes() {
 				nodes.Go(n.halt)
 			}
@@ -164,14 +188,30 @@ func (l *Lab) Lines(device string) []string {
 	return slices.Clone(n.lines)
 }
 
-// SetFault makes a device misbehave; the zero Fault heals it. It fails with ErrUnknownDevice.
+// SetFault makes a device misbehave; the zero Fault heals it. It fails with ErrUnknownDevice, and when a console that refused
+// connections can't listen again.
 func (l *Lab) SetFault(device string, f Fault) error {
 	n := l.find(device)
 	if n == nil {
 		return fmt.Errorf("set fault on %s: %w", device, ErrUnknownDevice)
 	}
 	n.faults.Set(f)
-	n.applySilence()
+	if err := n.applyFaults(); err != nil {
+		return fmt.Errorf("set fault on %s: %w", device, err)
+	}
+	return nil
+}
+
+// Restart turns a device off and on again, which is when a Fault's Boot takes effect; a stopped one is started. It fails with
+// ErrUnknownDevice.
+func (l *Lab) Restart(device string) error {
+	n := l.find(device)
+	if n == nil {
+		return fmt.Errorf("restart %s: %w", device, ErrUnknownDevice)
+	}
+	if err := n.reload(); err != nil {
+		return fmt.Errorf("restart %s: %w", device, err)
+	}
 	return nil
 }
 
@@ -191,8 +231,8 @@ func (l *Lab) find(device string) *node {
 	if !qualified {
 		name = device
 	}
-	for _, p := range l.projects {
-		if qualified && p.name != projectName {
+	for _, p := range l.allProjects() {
+		if qualified && p.title() != projectName {
 			continue
 		}
 		for _, n := range p.allNodes() {
@@ -208,13 +248,34 @@ func (l *Lab) find(device string) *node {
 }
 
 func (l *Lab) project(id string) *project {
-	for _, p := range l.projects {
+	for _, p := range l.allProjects() {
 		if p.id == id {
 			return p
 		}
 	}
 	return nil
 }
+
+func (l *Lab) allProjects() []*project {
+	l.projectsMu.Lock()
+	defer l.projectsMu.Unlock()
+	return slices.Clone(l.projects)
+}
+
+func (l *Lab) addProject(p *project) {
+	l.projectsMu.Lock()
+	defer l.projectsMu.Unlock()
+	l.projects = append(l.projects, p)
+}
+
+func (l *Lab) removeProject(p *project) {
+	l.projectsMu.Lock()
+	defer l.projectsMu.Unlock()
+	l.projects = slices.DeleteFunc(l.projects, func(o *project) bool { return o == p })
+}
+
+// pace is what waits of the simulation are multiplied by.
+func (l *Lab) pace() float64 { return cmp.Or(l.opt.Pace, 1) }
 
 // nextNumber numbers the lab's nodes.
 func (l *Lab) nextNumber() int { return int(l.numbers.Add(1)) }

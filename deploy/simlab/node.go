@@ -2,6 +2,7 @@ package simlab
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"strconv"
 	"sync"
@@ -18,6 +19,7 @@ import (
 const (
 	kindRouter = "dynamips"
 	kindVPCS   = "vpcs"
+	kindSwitch = "iou"
 
 	stateStarted   = "started"
 	stateStopped   = "stopped"
@@ -27,6 +29,7 @@ const (
 // device is what a node runs.
 type device interface {
 	Host() *fabric.Host
+	Startup() string
 	Run(ctx context.Context, t *terminal.Terminal)
 }
 
@@ -68,7 +71,7 @@ func newNode(lab *Lab, p *project, plan nodePlan, id string, number int) *node {
 		n.device = vpcs.New(p.fabric, vpcs.Options{ID: number, Startup: plan.config})
 	default:
 		n.tags = []string{"device_type:cisco_ios_telnet"}
-		n.device = ios.New(p.fabric, ios.Options{ID: number, Startup: plan.config})
+		n.device = ios.New(p.fabric, ios.Options{ID: number, Startup: plan.config, Switch: plan.kind == kindSwitch})
 	}
 	return n
 }
@@ -90,12 +93,15 @@ func (n *node) startLocked() error {
 	case stateSuspended:
 		n.device.Host().SetPower(true)
 		n.setState(stateStarted)
-		n.applySilence()
-		return nil
+		return n.applyFaults()
 	}
 	profile, style, greeting := console.Dynamips(), terminal.IOS(), ios.Greeting(name)
-	if n.kind == kindVPCS {
+	switch n.kind {
+	case kindVPCS:
 		profile, style, greeting = console.Wrapped(), terminal.VPCS(), ""
+	case kindSwitch:
+		// GNS3 itself serves the console.
+		profile, greeting = console.Wrapped(), ""
 	}
 	server, err := console.Listen(net.JoinHostPort(n.lab.consoleHost, strconv.Itoa(port)), profile, greeting)
 	if err != nil {
@@ -122,9 +128,8 @@ func (n *node) startLocked() error {
 	n.mu.Lock()
 	n.port, n.serve, n.stop, n.state = server.Port(), server, stop, stateStarted
 	n.mu.Unlock()
-	n.applySilence()
 	n.project.changed(n)
-	return nil
+	return n.applyFaults()
 }
 
 func (n *node) terminalOptions(style terminal.Style) terminal.Options {
@@ -164,7 +169,8 @@ func (n *node) suspend() {
 	}
 	n.device.Host().SetPower(false)
 	n.setState(stateSuspended)
-	n.applySilence()
+	// Only listening again can fail, and a console that is suspended needn't.
+	_ = n.applyFaults()
 }
 
 // reload turns the device off and on.
@@ -182,13 +188,23 @@ func (n *node) setState(state string) {
 	n.project.changed(n)
 }
 
-// applySilence mutes the console as state and faults ask for.
-func (n *node) applySilence() {
+// applyFaults mutes the console, and closes or opens it, as state and faults ask for.
+func (n *node) applyFaults() error {
+	n.mu.Lock()
+	serve, silent := n.serve, n.state == stateSuspended || n.faults.Silent()
+	n.mu.Unlock()
+	if serve == nil {
+		return nil
+	}
+	serve.Mute(silent)
+	return serve.Refuse(n.faults.Refused())
+}
+
+// title is the node's name.
+func (n *node) title() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.serve != nil {
-		n.serve.Mute(n.state == stateSuspended || n.faults.Silent())
-	}
+	return n.name
 }
 
 func (n *node) record(line string) {
@@ -199,8 +215,17 @@ func (n *node) record(line string) {
 
 // ports lists what a node's cables go into.
 func (n *node) ports() []portPlace {
-	if n.kind == kindVPCS {
+	switch n.kind {
+	case kindVPCS:
 		return []portPlace{{"Ethernet0", "e0", "eth0", 0, 0}}
+	case kindSwitch:
+		const adapters, perAdapter = 2, 4
+		var all []portPlace
+		for i := range adapters * perAdapter {
+			unit := fmt.Sprintf("%d/%d", i/perAdapter, i%perAdapter)
+			all = append(all, portPlace{"Ethernet" + unit, "e" + unit, "Ethernet" + unit, i / perAdapter, i % perAdapter})
+		}
+		return all
 	}
 	return []portPlace{
 		{"FastEthernet0/0", "f0/0", "FastEthernet0/0", 0, 0},

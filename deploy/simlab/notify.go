@@ -44,3 +44,10 @@ func (h *hub) publish(e event) {
 		}
 	}
 }
+
+// heard reports whether anybody listens.
+func (h *hub) heard() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.listeners) > 0
+}

@@ -15,15 +15,18 @@ import (
 type project struct {
 	lab    *Lab
 	id     string
-	name   string
+	file   string // the name of its file, which renaming doesn't change
 	owner  string
 	fabric *fabric.Fabric
 	hub    hub
 
-	mu     sync.Mutex
-	opened bool
-	nodes  []*node
-	links  []*link
+	mu        sync.Mutex
+	name      string
+	autoClose bool
+	opened    bool
+	nodes     []*node
+	links     []*link
+	snapshots []*snapshot
 }
 
 // link is a cable between two ports.
@@ -39,7 +42,7 @@ type linkEnd struct {
 
 // build makes a project from its blueprint. Nothing in it runs yet.
 func (l *Lab) build(b blueprint) (*project, error) {
-	p := &project{lab: l, id: stableID(b.name), name: b.name, owner: b.owner, fabric: fabric.New()}
+	p := l.newProject(stableID(b.name), b.name, b.owner)
 	for _, plan := range b.nodes {
 		p.nodes = append(p.nodes, newNode(l, p, plan, stableID(b.name, plan.name), l.nextNumber()))
 	}
@@ -53,6 +56,13 @@ func (l *Lab) build(b blueprint) (*project, error) {
 	return p, nil
 }
 
+// newProject makes an empty project.
+func (l *Lab) newProject(id, name, owner string) *project {
+	p := &project{lab: l, id: id, name: name, file: name + ".gns3", owner: owner, fabric: fabric.New()}
+	p.fabric.SetPace(l.pace())
+	return p
+}
+
 func (p *project) end(name string, port int) linkEnd {
 	i := slices.IndexFunc(p.nodes, func(n *node) bool { return n.name == name })
 	return linkEnd{p.nodes[i], p.nodes[i].ports()[port]}
@@ -64,27 +74,41 @@ func (p *project) connect(id string, ends [2]linkEnd) error {
 	if err := p.fabric.Connect(a.node.device.Host(), a.port.iface, b.node.device.Host(), b.port.iface); err != nil {
 		return err
 	}
+	l := &link{id: id, ends: ends}
+	p.mu.Lock()
+	p.links = append(p.links, l)
+	p.mu.Unlock()
+	p.hub.publish(event{"link.created", l.view(p.id)})
+	return nil
+}
+
+// title is the project's name.
+func (p *project) title() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.links = append(p.links, &link{id: id, ends: ends})
-	return nil
+	return p.name
 }
 
 // open makes the project usable. Its nodes stay as they are.
 func (p *project) open() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.opened = true
+	p.mu.Unlock()
+	p.lab.hub.publish(event{"project.opened", p.view()})
 }
 
 // close stops all nodes, as GNS3 does.
 func (p *project) close() {
 	p.mu.Lock()
+	wasOpen := p.opened
 	p.opened = false
 	nodes := slices.Clone(p.nodes)
 	p.mu.Unlock()
 	for _, n := range nodes {
 		n.halt()
+	}
+	if wasOpen {
+		p.lab.hub.publish(event{"project.closed", p.view()})
 	}
 }
 
@@ -115,34 +139,48 @@ func (p *project) node(id string) *node {
 	return nil
 }
 
-// add makes a node that didn't exist at the start; its id is random, and its name made unique as GNS3 does.
-func (p *project) add(kind, format, name string, x, y int) (*node, error) {
+// startConfig is what a new device of a kind begins with.
+func startConfig(kind, name string) string {
+	if kind == kindVPCS {
+		return "set pcname " + name + "\n"
+	}
+	return "hostname " + name + "\n"
+}
+
+// add makes a node that didn't exist at the start; its id is random, and its name made unique as GNS3 does: format has a %d.
+// Without a config it is as new.
+func (p *project) add(kind, format, name string, x, y int, config string) (*node, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	used := map[string]bool{}
 	for _, n := range p.nodes {
-		n.mu.Lock()
-		used[n.name] = true
-		n.mu.Unlock()
+		used[n.title()] = true
 	}
 	for i := 1; name == "" || used[name]; i++ {
 		name = fmt.Sprintf(format, i)
 	}
-	config := "set pcname " + name + "\n"
-	if kind == kindRouter {
-		config = "hostname " + name + "\n"
+	if config == "" {
+		config = startConfig(kind, name)
 	}
 	n := newNode(p.lab, p, nodePlan{name, kind, x, y, config}, uuid.NewString(), p.lab.nextNumber())
-	if n.port == 0 {
-		// A node has its console's number before it is started.
-		port, err := freePort(p.lab.consoleHost)
-		if err != nil {
-			return nil, fmt.Errorf("add %s: %w", name, err)
-		}
-		n.port = port
-	}
 	p.nodes = append(p.nodes, n)
+	p.mu.Unlock()
+	if err := n.reservePort(); err != nil {
+		return nil, fmt.Errorf("add %s: %w", name, err)
+	}
+	p.hub.publish(event{"node.created", n.view(false)})
 	return n, nil
+}
+
+// reservePort gives a node its console's number, which it has before it is started.
+func (n *node) reservePort() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.port != 0 {
+		return nil
+	}
+	port, err := freePort(n.lab.consoleHost)
+	n.port = port
+	return err
 }
 
 func freePort(host string) (int, error) {
@@ -151,6 +189,35 @@ func freePort(host string) (int, error) {
 		return 0, err
 	}
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
+
+// remove takes a node away, with its cables.
+func (p *project) remove(n *node) {
+	n.halt()
+	for _, l := range p.allLinks() {
+		if l.ends[0].node == n || l.ends[1].node == n {
+			p.disconnect(l)
+		}
+	}
+	p.mu.Lock()
+	p.nodes = slices.DeleteFunc(p.nodes, func(o *node) bool { return o == n })
+	p.mu.Unlock()
+	p.fabric.Remove(n.device.Host())
+	p.hub.publish(event{"node.deleted", n.view(false)})
+}
+
+// disconnect pulls a cable out. It reports false when it was gone already.
+func (p *project) disconnect(l *link) bool {
+	p.mu.Lock()
+	before := len(p.links)
+	p.links = slices.DeleteFunc(p.links, func(o *link) bool { return o == l })
+	gone := len(p.links) < before
+	p.mu.Unlock()
+	if gone {
+		p.fabric.Disconnect(l.ends[0].node.device.Host(), l.ends[0].port.iface)
+		p.hub.publish(event{"link.deleted", l.view(p.id)})
+	}
+	return gone
 }
 
 // rename gives a node another name. It reports false when the name is taken.

@@ -33,14 +33,16 @@ type projectView struct {
 }
 
 func (p *project) view() projectView {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	status := "closed"
-	if p.isOpen() {
+	if p.opened {
 		status = "opened"
 	}
 	return projectView{
-		Name: p.name, ProjectID: p.id, Path: path.Join(projectsPath, p.id),
+		Name: p.name, ProjectID: p.id, Path: path.Join(projectsPath, p.id), AutoClose: p.autoClose,
 		SceneHeight: 1000, SceneWidth: 2000, Zoom: 100, GridSize: 75, DrawingGridSize: 25,
-		Status: status, Filename: p.name + ".gns3", CreatedBy: p.owner,
+		Status: status, Filename: p.file, CreatedBy: p.owner,
 	}
 }
 
@@ -131,7 +133,11 @@ func (n *node) saved() nodeSaved {
 		Symbol: ":/symbols/computer.svg", PortNameFormat: "Ethernet{0}", CustomAdapters: []any{}, Tags: append([]string{}, n.tags...),
 		Properties: map[string]any{"compute_id": "local", "usage": nil},
 	}
-	if n.kind == kindRouter {
+	switch n.kind {
+	case kindSwitch:
+		s.Symbol, s.PortNameFormat, s.PortSegmentSize = ":/symbols/multilayer_switch.svg", "Ethernet{segment0}/{port0}", 4
+		s.Properties = switchProperties(n.number)
+	case kindRouter:
 		none := "none"
 		s.AuxType = &none
 		s.Symbol = ":/symbols/router.svg"
@@ -150,9 +156,20 @@ func routerProperties(number int) map[string]any {
 	}
 }
 
+// switchProperties are what GNS3 keeps about an IOU switch.
+func switchProperties(number int) map[string]any {
+	return map[string]any{
+		"application_id": number, "ethernet_adapters": 2, "l1_keepalives": false, "md5sum": nil, "nvram": 128,
+		"path": "simulated.image", "ram": 256, "serial_adapters": 0, "usage": "", "use_default_iou_values": true,
+	}
+}
+
 func (n *node) size() sizeView {
-	if n.kind == kindVPCS {
+	switch n.kind {
+	case kindVPCS:
 		return sizeView{65, 59}
+	case kindSwitch:
+		return sizeView{51, 48}
 	}
 	return sizeView{66, 45}
 }
@@ -218,7 +235,7 @@ func (l *link) saved() linkSaved {
 	s := linkSaved{LinkID: l.id}
 	for _, e := range l.ends {
 		text := "e0"
-		if e.node.kind == kindRouter {
+		if e.node.kind != kindVPCS {
 			text = e.port.short
 		}
 		s.Nodes = append(s.Nodes, linkNodeView{e.node.id, e.port.adapter, e.port.number, linkLabelView{text,
@@ -236,6 +253,8 @@ func templates() []template {
 	return []template{
 		{routerTemplateID(), "Cisco 3725", "router", "R{0}", ":/symbols/router.svg", kindRouter, nil,
 			[]string{"device_type:cisco_ios_telnet"}, false},
+		{switchTemplateID(), "Cisco IOU L2", "switch", "SW{0}", ":/symbols/multilayer_switch.svg", kindSwitch, nil,
+			[]string{"device_type:cisco_ios_telnet"}, false},
 		{"52136454-1f50-590a-94e4-816bd02d1062", "VPCS", "guest", "PC{0}", ":/symbols/affinity/square/blue/client.svg", kindVPCS, nil,
 			[]string{"device_type:gns3_vpcs_telnet"}, true},
 		{"92a43283-9c7e-5a68-9695-1f05a2e8dd05", "Ethernet switch", "switch", "Switch{0}",
@@ -246,6 +265,8 @@ func templates() []template {
 }
 
 func routerTemplateID() string { return stableID("template", "router") }
+
+func switchTemplateID() string { return stableID("template", "switch") }
 
 type template struct {
 	TemplateID        string   `json:"template_id"`
@@ -265,5 +286,5 @@ func pythonJSON(v event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]byte(`{"action": "`+v.Action+`", "event": `), append(body, '}', '\n')...), nil
+	return append([]byte(`{"action": "`+v.Action+`", "event": `), append(body, '}')...), nil
 }

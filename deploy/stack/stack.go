@@ -179,6 +179,9 @@ func (a *API) Failed() <-chan error { return a.served }
 // Ready checks that a chat would work. It fails with CodeUnavailable.
 func (a *API) Ready(ctx context.Context) error { return a.server.Ready(ctx) }
 
+// CheckGNS3 asks whether the GNS3 server is there. It fails with CodeGNS3Unavailable.
+func (a *API) CheckGNS3(ctx context.Context) error { return a.server.CheckGNS3(ctx) }
+
 // shutdownWait bounds how long open requests are waited for.
 const shutdownWait = 5 * time.Second
 

@@ -53,6 +53,10 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 		opts = append(opts, nats.InProcessServer(o.InProcess))
 	}
 	nc, err := nats.Connect(o.URL, opts...)
+	if errors.Is(err, nats.ErrAuthorization) {
+		return nil, schema.Errorf(schema.CodeUnavailable, "NATS at %s refuses the token.", o.URL).
+			WithHint("Give the same --nats-token (COPILOT_NATS_TOKEN) as to the NATS server.").WithCause(err)
+	}
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("connect to NATS: %w", err))
 	}

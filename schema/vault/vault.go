@@ -21,6 +21,7 @@ import (
 
 	"gns3copilot/schema"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -77,23 +78,92 @@ func KeyFile(path string) (Key, error) {
 // Vault keeps tokens. It is safe for concurrent use.
 type Vault struct {
 	aead cipher.AEAD
+	js   jetstream.JetStream
 	kv   jetstream.KeyValue
 	now  func() time.Time
 }
 
-// Open makes sure that the bucket is there. It fails with CodeUnavailable.
+// Open makes sure that the bucket is there and that its users share the key. It fails with CodeUnavailable, and with CodeInvalid when
+// another process of the installation has another key.
 func Open(ctx context.Context, js jetstream.JetStream, key Key) (*Vault, error) {
 	aead, err := newAEAD(key, "credentials")
 	if err != nil {
 		return nil, err
 	}
-	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: bucket, Storage: jetstream.MemoryStorage, TTL: maxLife, History: 1, MaxBytes: 64 << 20,
-	})
-	if err != nil {
+	v := &Vault{aead: aead, js: js, now: time.Now}
+	if err := v.makeBucket(ctx); err != nil {
+		return nil, err
+	}
+	if v.kv, err = js.KeyValue(ctx, bucket); err != nil {
 		return nil, unavailable(err)
 	}
-	return &Vault{aead: aead, kv: kv, now: time.Now}, nil
+	return v, v.Check(ctx)
+}
+
+// makeBucket is done again whenever the bucket is missing: it is in memory, so a NATS server that was restarted has lost it.
+func (v *Vault) makeBucket(ctx context.Context) error {
+	_, err := v.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: bucket, Storage: jetstream.MemoryStorage, TTL: maxLife, History: 1, MaxBytes: 64 << 20,
+	})
+	return unavailable(err)
+}
+
+// keyCheck is the name under which the first process leaves a seal for the others to try their keys on.
+const keyCheck = "key-check"
+
+// Check tells whether tokens can be kept, and with the key that the other processes have. It fails as Open does.
+func (v *Vault) Check(ctx context.Context) error {
+	sealed, err := v.seal(keyCheck, []byte(keyCheck))
+	if err != nil {
+		return err
+	}
+	err = v.retry(ctx, func() error {
+		_, err := v.kv.Create(ctx, keyCheck, sealed)
+		return err
+	})
+	if !errors.Is(err, jetstream.ErrKeyExists) {
+		return unavailable(err)
+	}
+	entry, err := v.kv.Get(ctx, keyCheck)
+	if err != nil {
+		return unavailable(err)
+	}
+	if _, err := v.open(keyCheck, entry.Value()); err != nil {
+		return schema.Errorf(schema.CodeInvalid, "The secret key isn't the one that the other processes of this installation have.").
+			WithHint("Give all of them the same --secret-key (COPILOT_SECRET_KEY).").WithCause(err)
+	}
+	return nil
+}
+
+// retry runs an operation once more when it fails for want of the bucket.
+func (v *Vault) retry(ctx context.Context, op func() error) error {
+	err := op()
+	for _, gone := range []error{jetstream.ErrNoStreamResponse, jetstream.ErrBucketNotFound, jetstream.ErrStreamNotFound, nats.ErrNoResponders} {
+		if errors.Is(err, gone) {
+			if err := v.makeBucket(ctx); err != nil {
+				return err
+			}
+			return op()
+		}
+	}
+	return err
+}
+
+// seal and open bind a text to the name it is kept under.
+func (v *Vault) seal(name string, plain []byte) ([]byte, error) {
+	nonce := make([]byte, v.aead.NonceSize(), v.aead.NonceSize()+len(plain)+v.aead.Overhead())
+	if _, err := rand.Read(nonce); err != nil {
+		return nil, fmt.Errorf("seal credential: %w", err)
+	}
+	return v.aead.Seal(nonce, nonce, plain, []byte(name)), nil
+}
+
+func (v *Vault) open(name string, sealed []byte) ([]byte, error) {
+	size := v.aead.NonceSize()
+	if len(sealed) < size {
+		return nil, errors.New("sealed credential is too short")
+	}
+	return v.aead.Open(nil, sealed[:size], sealed[size:], []byte(name))
 }
 
 func newAEAD(key Key, purpose string) (cipher.AEAD, error) {
@@ -120,31 +190,31 @@ func (v *Vault) Put(ctx context.Context, turnID, userID, token string) error {
 	if err != nil {
 		return fmt.Errorf("seal credential: %w", err)
 	}
-	nonce := make([]byte, v.aead.NonceSize(), v.aead.NonceSize()+len(plain)+v.aead.Overhead())
-	if _, err := rand.Read(nonce); err != nil {
-		return fmt.Errorf("seal credential: %w", err)
+	sealed, err := v.seal(name, plain)
+	if err != nil {
+		return err
 	}
-	if _, err := v.kv.Put(ctx, name, v.aead.Seal(nonce, nonce, plain, []byte(name))); err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(v.retry(ctx, func() error {
+		_, err := v.kv.Put(ctx, name, sealed)
+		return err
+	}))
 }
 
 // Token gives the turn's live token. It fails with CodeCredentialMissing when there is none, and with CodeUnavailable.
 func (v *Vault) Token(ctx context.Context, turnID, userID string) (string, error) {
 	name := slot(turnID, userID)
-	entry, err := v.kv.Get(ctx, name)
+	var entry jetstream.KeyValueEntry
+	err := v.retry(ctx, func() (err error) {
+		entry, err = v.kv.Get(ctx, name)
+		return err
+	})
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return "", missing(nil)
 	}
 	if err != nil {
 		return "", unavailable(err)
 	}
-	sealed, size := entry.Value(), v.aead.NonceSize()
-	if len(sealed) < size {
-		return "", missing(errors.New("sealed credential is too short"))
-	}
-	plain, err := v.aead.Open(nil, sealed[:size], sealed[size:], []byte(name))
+	plain, err := v.open(name, entry.Value())
 	if err != nil {
 		return "", missing(fmt.Errorf("open credential: %w", err))
 	}
@@ -160,7 +230,7 @@ func (v *Vault) Token(ctx context.Context, turnID, userID string) (string, error
 
 // Drop forgets the turn's token.
 func (v *Vault) Drop(ctx context.Context, turnID, userID string) error {
-	return unavailable(v.kv.Purge(ctx, slot(turnID, userID)))
+	return unavailable(v.retry(ctx, func() error { return v.kv.Purge(ctx, slot(turnID, userID)) }))
 }
 
 // slot names the place of a turn's token. The user is part of it, so that nobody's token stands in for another's.
@@ -193,7 +263,7 @@ func missing(cause error) error {
 }
 
 func unavailable(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) {
+	if _, ours := errors.AsType[*schema.Error](err); err == nil || ours || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return schema.Errorf(schema.CodeUnavailable, "The credential store can't be used at the moment.").

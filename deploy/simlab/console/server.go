@@ -24,6 +24,7 @@ type Server struct {
 	conns   map[*conn]struct{}
 	viewers map[*viewer]struct{}
 	muted   bool
+	refused bool
 	closed  bool
 
 	serving sync.WaitGroup // the accept loop and the clients' readers
@@ -43,15 +44,44 @@ func Listen(address string, p Profile, greeting string) (*Server, error) {
 		input: make(chan byte, inputBuffer), done: make(chan struct{}),
 		conns: map[*conn]struct{}{}, viewers: map[*viewer]struct{}{},
 	}
-	s.serving.Go(func() {
-		// It ends when the listener closes, which is the only error that can follow.
-		_ = telnet.Serve((*acceptor)(s), s)
-	})
+	s.accept(l)
 	return s, nil
 }
 
+// accept serves those who connect, until the listener closes.
+func (s *Server) accept(l net.Listener) {
+	s.serving.Go(func() {
+		// It ends when the listener closes, which is the only error that can follow.
+		_ = telnet.Serve(&acceptor{s, l}, s)
+	})
+}
+
+// Refuse stops listening or takes it up again on the same port. Those who are connected stay.
+func (s *Server) Refuse(refused bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.refused == refused {
+		return nil
+	}
+	if refused {
+		s.refused = true
+		return s.listener.Close()
+	}
+	l, err := net.Listen("tcp", s.listener.Addr().String())
+	if err != nil {
+		return fmt.Errorf("listen again on %s: %w", s.listener.Addr(), err)
+	}
+	s.refused, s.listener = false, l
+	s.accept(l)
+	return nil
+}
+
 // Port is the TCP port that clients connect to.
-func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
+func (s *Server) Port() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listener.Addr().(*net.TCPAddr).Port
+}
 
 // Input gives what clients type, byte by byte.
 func (s *Server) Input() <-chan byte { return s.input }
@@ -97,13 +127,17 @@ func (s *Server) Close() error {
 	for v := range s.viewers {
 		v.end()
 	}
+	refused := s.refused
 	open := make([]*conn, 0, len(s.conns))
 	for c := range s.conns {
 		open = append(open, c)
 	}
 	s.mu.Unlock()
 
-	err := s.listener.Close()
+	var err error
+	if !refused {
+		err = s.listener.Close()
+	}
 	for _, c := range open {
 		err = errors.Join(err, c.Close())
 	}
@@ -170,13 +204,16 @@ func (s *Server) feed(b byte) bool {
 }
 
 // acceptor is the listener given to go-telnet: it wraps each connection and keeps track of it.
-type acceptor Server
+type acceptor struct {
+	server *Server
+	net.Listener
+}
 
 // Accept gives the next connection, already greeted in telnet's own language.
 func (a *acceptor) Accept() (net.Conn, error) {
-	s := (*Server)(a)
+	s := a.server
 	for {
-		raw, err := s.listener.Accept()
+		raw, err := a.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
@@ -194,12 +231,6 @@ func (a *acceptor) Accept() (net.Conn, error) {
 		return c, nil
 	}
 }
-
-// Close implements net.Listener.
-func (a *acceptor) Close() error { return a.listener.Close() }
-
-// Addr implements net.Listener.
-func (a *acceptor) Addr() net.Addr { return a.listener.Addr() }
 
 func (s *Server) track(c *conn) bool {
 	s.mu.Lock()

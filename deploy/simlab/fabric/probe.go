@@ -13,6 +13,7 @@ const (
 	Unreachable                // a router on the way has no route
 	NoRoute                    // the sender itself has no route
 	NoNeighbour                // the sender's own next hop doesn't answer
+	Prohibited                 // an access list on the way forbids it
 )
 
 // Reply is the answer to a probe.
@@ -28,12 +29,19 @@ type Probe struct {
 	To   netip.Addr
 	From netip.Addr // zero: the address of the interface it leaves by
 	TTL  int        // zero: as much as needed
+	UDP  bool       // a datagram to an unused port, as traceroute sends it, instead of an echo request
+}
+
+// packet is what crosses the network.
+type packet struct {
+	from, to       netip.Addr
+	protocol, kind string
 }
 
 // Send sends a probe and follows it and its answer.
 func (h *Host) Send(p Probe) Reply {
-	h.f.mu.RLock()
-	defer h.f.mu.RUnlock()
+	h.f.mu.Lock()
+	defer h.f.mu.Unlock()
 	if !h.on {
 		return Reply{Outcome: NoRoute}
 	}
@@ -44,16 +52,31 @@ func (h *Host) Send(p Probe) Reply {
 	if !source.IsValid() {
 		source = h.sourceFor(p.To)
 	}
-	way := h.walk(p.To, p.TTL)
+	out := packet{source, p.To, "icmp", "echo"}
+	if p.UDP {
+		out.protocol, out.kind = "udp", ""
+	}
+	way := h.walk(out, p.TTL)
 	if way.outcome == NoRoute || way.outcome == NoNeighbour || way.outcome == Lost {
 		return Reply{Outcome: way.outcome, From: way.address}
 	}
 	// Whoever answers needs a way back, too.
-	back := way.at.walk(source, way.at.ttl)
+	back := way.at.walk(packet{way.address, source, "icmp", way.outcome.answer(p.UDP)}, way.at.ttl)
 	if back.outcome != Answered || back.at != h {
 		return Reply{Outcome: Lost}
 	}
 	return Reply{Outcome: way.outcome, From: way.address, Hops: way.hops, TTL: way.at.ttl - max(back.hops-1, 0)}
+}
+
+// answer is the kind of ICMP message that comes back.
+func (o Outcome) answer(datagram bool) string {
+	switch {
+	case o == Expired:
+		return "time-exceeded"
+	case o != Answered || datagram:
+		return "unreachable"
+	}
+	return "echo-reply"
 }
 
 // sourceFor is the address that a packet to that destination carries.
@@ -76,11 +99,14 @@ type walked struct {
 }
 
 // walk follows a packet from h until somebody takes it, refuses it or loses it.
-func (h *Host) walk(to netip.Addr, ttl int) walked {
+func (h *Host) walk(k packet, ttl int) walked {
 	cur, entered := h, (*port)(nil)
 	for hops := 0; ; hops++ {
-		if cur.owns(to) != nil {
-			return walked{Answered, cur, to, hops}
+		if entered != nil && !cur.permits(entered.FilterIn, k) {
+			return walked{Prohibited, cur, entered.Address.Addr(), hops}
+		}
+		if cur.owns(k.to) != nil {
+			return walked{Answered, cur, k.to, hops}
 		}
 		if entered != nil {
 			if !cur.forwards {
@@ -90,16 +116,20 @@ func (h *Host) walk(to netip.Addr, ttl int) walked {
 				return walked{Expired, cur, entered.Address.Addr(), hops}
 			}
 		}
-		e, ok := longest(cur.table(), to)
+		e, ok := longest(cur.table(), k.to)
 		if !ok && entered == nil {
 			return walked{outcome: NoRoute}
 		}
 		if !ok {
 			return walked{Unreachable, cur, entered.Address.Addr(), hops}
 		}
+		// What a router sends itself passes its own lists.
+		if entered != nil && !cur.permits(e.out.FilterOut, k) {
+			return walked{Prohibited, cur, entered.Address.Addr(), hops}
+		}
 		next := e.next
 		if !next.IsValid() {
-			next = to
+			next = k.to
 		}
 		peer := e.out.neighbour(next)
 		if peer == nil && entered == nil {
@@ -108,6 +138,8 @@ func (h *Host) walk(to netip.Addr, ttl int) walked {
 		if peer == nil {
 			return walked{outcome: Lost}
 		}
+		cur.learn(next, peer, e.out)
+		peer.host.learn(e.out.Address.Addr(), e.out, peer)
 		cur, entered = peer.host, peer
 	}
 }

@@ -3,6 +3,7 @@ package fabric
 import (
 	"net/netip"
 	"slices"
+	"time"
 )
 
 // maxRecursion bounds routes that lead to routes.
@@ -20,16 +21,16 @@ type Route struct {
 type Entry struct {
 	Route
 	Connected bool
+	OSPF      OSPFKind // zero for a route that OSPF didn't find
+	Metric    int
+	Since     time.Time // of an OSPF route: when its neighbour came up
 	out       *port
 	next      netip.Addr // zero: the destination itself is on the wire
 }
 
 // AddRoute adds a static route, replacing one to the same place.
 func (h *Host) AddRoute(r Route) {
-	h.f.mu.Lock()
-	defer h.f.mu.Unlock()
-	h.routes = slices.DeleteFunc(h.routes, r.same)
-	h.routes = append(h.routes, r)
+	h.f.update(func() { h.routes = append(slices.DeleteFunc(h.routes, r.same), r) })
 }
 
 // RemoveRoute takes static routes away: those to the prefix, through Via and Out where given. It reports whether there was one.
@@ -43,15 +44,19 @@ func (h *Host) RemoveRoute(r Route) bool {
 		}
 		return r.same(have)
 	})
+	h.f.settle()
 	return len(h.routes) < before
 }
+
+// routerTTL is the time to live of what routers send.
+const routerTTL = 255
 
 func (r Route) same(o Route) bool { return r.Prefix == o.Prefix && r.Via == o.Via && r.Out == o.Out }
 
 // Routes gives the configured static routes in the order of their prefixes.
 func (h *Host) Routes() []Route {
-	h.f.mu.RLock()
-	defer h.f.mu.RUnlock()
+	h.f.mu.Lock()
+	defer h.f.mu.Unlock()
 	all := slices.Clone(h.routes)
 	slices.SortStableFunc(all, func(a, b Route) int { return comparePrefix(a.Prefix, b.Prefix) })
 	return all
@@ -59,8 +64,8 @@ func (h *Host) Routes() []Route {
 
 // Table gives the routing table in the order of prefixes: what is connected, and static routes whose way is up.
 func (h *Host) Table() []Entry {
-	h.f.mu.RLock()
-	defer h.f.mu.RUnlock()
+	h.f.mu.Lock()
+	defer h.f.mu.Unlock()
 	t := h.table()
 	slices.SortStableFunc(t, func(a, b Entry) int { return comparePrefix(a.Prefix, b.Prefix) })
 	return t
@@ -76,21 +81,40 @@ func comparePrefix(a, b netip.Prefix) int {
 
 // table collects the routes in force: of several to one prefix, those with the smallest distance.
 func (h *Host) table() []Entry {
+	t := h.connected()
+	if !h.forwards && h.ttl == routerTTL {
+		return t // a router that doesn't route
+	}
+	for _, e := range h.ospfRoutes(time.Now()) {
+		t = put(t, e)
+	}
+	learned := slices.Clone(t)
+	for _, r := range h.routes {
+		if e, ok := h.resolve(r, learned, maxRecursion); ok {
+			t = put(t, e)
+		}
+	}
+	return t
+}
+
+// connected are the networks of the interfaces that are up.
+func (h *Host) connected() []Entry {
 	var t []Entry
 	for _, p := range h.ports {
 		if p.Address.IsValid() && p.up() {
 			t = append(t, Entry{Route: Route{Prefix: p.Address.Masked(), Out: p.Name}, Connected: true, out: p})
 		}
 	}
-	connected := len(t)
-	for _, r := range h.routes {
-		e, ok := h.resolve(r, t[:connected], maxRecursion)
-		if ok && !beaten(e, t) {
-			t = slices.DeleteFunc(t, func(o Entry) bool { return !o.Connected && o.Prefix == e.Prefix && o.Distance > e.Distance })
-			t = append(t, e)
-		}
-	}
 	return t
+}
+
+// put adds a route to a table unless a better one is there, and removes worse ones.
+func put(t []Entry, e Entry) []Entry {
+	if beaten(e, t) {
+		return t
+	}
+	t = slices.DeleteFunc(t, func(o Entry) bool { return !o.Connected && o.Prefix == e.Prefix && o.Distance > e.Distance })
+	return append(t, e)
 }
 
 // beaten reports whether the table has a better route to the same prefix.
@@ -102,13 +126,17 @@ func beaten(e Entry, t []Entry) bool {
 
 // resolve finds the interface that a static route leads out of, following other static routes where its next hop isn't
 // directly connected.
-func (h *Host) resolve(r Route, connected []Entry, depth int) (Entry, bool) {
+func (h *Host) resolve(r Route, learned []Entry, depth int) (Entry, bool) {
 	if r.Out != "" {
 		p := h.find(r.Out)
 		return Entry{Route: r, out: p, next: r.Via}, p != nil && p.up()
 	}
-	if c, ok := longest(connected, r.Via); ok {
-		return Entry{Route: r, out: c.out, next: r.Via}, true
+	if c, ok := longest(learned, r.Via); ok && (c.Connected || c.Prefix.Bits() > 0) {
+		next := r.Via
+		if !c.Connected {
+			next = c.next
+		}
+		return Entry{Route: r, out: c.out, next: next}, true
 	}
 	if depth == 0 {
 		return Entry{}, false
@@ -118,7 +146,7 @@ func (h *Host) resolve(r Route, connected []Entry, depth int) (Entry, bool) {
 		if other == r || !other.Prefix.Contains(r.Via) || other.Prefix.Bits() == 0 {
 			continue
 		}
-		e, ok := h.resolve(other, connected, depth-1)
+		e, ok := h.resolve(other, learned, depth-1)
 		if ok && (!found || other.Prefix.Bits() > best.Prefix.Bits()) {
 			best, found = e, true
 		}

@@ -42,8 +42,22 @@ func address(name string) *argument {
 	}}
 }
 
+// area takes an OSPF area as a number or like an address.
+func area(name string) *argument {
+	return &argument{name, "<0-4294967295>", func(_ string, tokens []token) (string, int) {
+		if a, err := netip.ParseAddr(tokens[0].text); err == nil && a.Is4() {
+			return strconv.FormatUint(uint64(addressNumber(a)), 10), 1
+		}
+		n, err := strconv.ParseUint(tokens[0].text, 10, 32)
+		if err != nil {
+			return "", 0
+		}
+		return strconv.FormatUint(n, 10), 1
+	}}
+}
+
 // port takes the name of an interface, written together or apart: FastEthernet0/0, fa0/0, fa 0/0, lo 3. Those that exist are
-// taken, and any loopback when it may be created.
+// taken, and when create is set those, too, that come into being with their first mention.
 func port(r *Router, create bool) *argument {
 	return &argument{"interface", "IFNAME", func(_ string, tokens []token) (string, int) {
 		text, used := tokens[0].text, 1
@@ -54,15 +68,25 @@ func port(r *Router, create bool) *argument {
 		if name == "" {
 			return "", 0
 		}
-		if _, ok := r.host.Interface(name); !ok && !(create && strings.HasPrefix(name, loopbackName)) {
+		if _, ok := r.host.Interface(name); !ok && !(create && r.mayCreate(name)) {
 			return "", 0
 		}
 		return name, used
 	}}
 }
 
-// loopbackName is the long name of virtual interfaces.
-const loopbackName = "Loopback"
+// The long names of interfaces.
+const (
+	fastName     = "FastEthernet"
+	ethernetName = "Ethernet"
+	loopbackName = "Loopback"
+	vlanName     = "Vlan"
+)
+
+// kinds lists the long names and what they are shortened to.
+func kinds() map[string]string {
+	return map[string]string{fastName: "Fa", ethernetName: "Et", loopbackName: "Lo", vlanName: "Vl"}
+}
 
 // longName spells out an interface's name; it gives "" for what can't be one.
 func longName(text string) string {
@@ -71,16 +95,34 @@ func longName(text string) string {
 		return ""
 	}
 	kind, unit := strings.ToLower(text[:digits]), text[digits:]
-	switch {
-	case strings.HasPrefix(strings.ToLower(ethernetName), kind):
-		return ethernetName + unit
-	case strings.HasPrefix(strings.ToLower(loopbackName), kind):
-		if n, err := strconv.Atoi(unit); err != nil || n < 0 {
-			return ""
+	if strings.Trim(unit, "0123456789/.") != "" {
+		return ""
+	}
+	for name := range kinds() {
+		if strings.HasPrefix(strings.ToLower(name), kind) {
+			return name + unit
 		}
-		return loopbackName + unit
 	}
 	return ""
+}
+
+// shortName is an interface's name in narrow columns.
+func shortName(name string) string {
+	for long, short := range kinds() {
+		if unit, ok := strings.CutPrefix(name, long); ok {
+			return short + unit
+		}
+	}
+	return name
+}
+
+// unit is the number of an interface such as Loopback7; zero for those with several.
+func unit(name string) int {
+	n, err := strconv.Atoi(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // maskBits reads a mask such as 255.255.255.0.

@@ -39,13 +39,18 @@ type argument struct {
 	take func(line string, tokens []token) (value string, used int)
 }
 
-// grammar is the command trees of a router.
+// grammar is the command trees of a device: one for the exec modes, and one for each mode of configuration.
 type grammar struct {
-	exec, config, configIf []*node
+	exec   []*node
+	config map[mode][]*node
 }
 
 func newGrammar(r *Router) grammar {
-	return grammar{exec: execTree(r), config: configTree(r), configIf: interfaceTree()}
+	below := interfaceTree(r)
+	return grammar{exec: execTree(r), config: map[mode][]*node{
+		modeConfig: configTree(r), modeInterface: below, modeSubinterface: below, modeRange: below, modeRouter: ospfTree(r),
+		modeLine: lineTree(), modeStandard: listTree(false), modeExtended: listTree(true), modeVLAN: vlanTree(),
+	}}
 }
 
 // token is a word of a line and where it stands.
@@ -84,6 +89,7 @@ const (
 type parsed struct {
 	leaf    *node
 	args    args
+	words   []string // the command as it would be typed in full
 	problem problem
 	at      int // column of the first character that can't be
 }
@@ -98,6 +104,11 @@ func parse(set []*node, line string, tokens []token, l level) parsed {
 			return p
 		}
 		p.leaf, set, tokens = n, n.next, tokens[used:]
+		if n.arg != nil {
+			p.words = append(p.words, p.args[n.arg.name])
+		} else {
+			p.words = append(p.words, n.word)
+		}
 	}
 	return p
 }
@@ -161,12 +172,37 @@ func asks(a *argument, help string, next ...*node) *node {
 	return &node{arg: a, help: help, next: next}
 }
 
+// leads appends to what may follow a node.
+func (n *node) leads(next ...*node) *node { n.next = append(n.next, next...); return n }
+
 // does, undoes and only add to a node while the tree is built.
 func (n *node) does(run action) *node { n.run = run; return n }
 
 func (n *node) undoes(undo action) *node { n.undo = undo; return n }
 
 func (n *node) only(l level) *node { n.level = l; return n }
+
+// keeps makes a command that is stored, shown and has no other effect. Its first words say which stored command it replaces;
+// zero replaces none. In a section of its own, such as a line's, that is where it goes.
+func (n *node) keeps(section string, words int) *node {
+	n.run = func(_ context.Context, s *shell, _ args) error {
+		key := s.said
+		if words > 0 {
+			key = s.said[:min(words, len(s.said))]
+		}
+		for _, where := range s.sections(section) {
+			s.r.settings.set(where, strings.Join(key, " "), strings.Join(s.said, " "))
+		}
+		return nil
+	}
+	n.undo = func(_ context.Context, s *shell, _ args) error {
+		for _, where := range s.sections(section) {
+			s.r.settings.drop(where, strings.Join(s.said, " "))
+		}
+		return nil
+	}
+	return n
+}
 
 // ends reports whether a command may end here.
 func (n *node) ends() bool { return n.run != nil || n.show != nil }

@@ -2,39 +2,16 @@ package ios
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
 // help answers "?": the words that may stand here, or those that begin with the unfinished one.
 func (s *shell) help(typed string) string {
-	tokens := scan(typed)
-	unfinished := ""
-	if len(tokens) > 0 && !strings.HasSuffix(typed, " ") {
-		unfinished = strings.ToLower(tokens[len(tokens)-1].text)
-		tokens = tokens[:len(tokens)-1]
-	}
-	set, l := s.r.grammar.exec, s.level()
-	switch {
-	case s.configuring() && len(tokens) > 0 && strings.EqualFold(tokens[0].text, "do"):
-		tokens = tokens[1:]
-	case s.configuring():
-		set = s.r.grammar.config
-		if s.mode == modeInterface {
-			set = append(slices.Clone(s.r.grammar.configIf), set...)
-		}
-		if len(tokens) > 0 && strings.EqualFold(tokens[0].text, "no") {
-			tokens = tokens[1:]
-		}
-	}
-	p := parse(set, typed, tokens, l)
-	if p.problem != fine {
+	set, last, unfinished, ok := s.choices(typed)
+	if !ok {
 		return "% Unrecognized command\n"
 	}
-	if p.leaf != nil {
-		set = p.leaf.next
-	}
-	return list(set, l, unfinished, p.leaf != nil && p.leaf.ends() && unfinished == "")
+	return list(set, s.level(), unfinished, last != nil && last.ends() && unfinished == "")
 }
 
 // list writes the choices: words alone when one is being typed, with explanations otherwise.

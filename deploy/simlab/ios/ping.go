@@ -47,14 +47,28 @@ func (a args) number(name string, otherwise int) int {
 	return otherwise
 }
 
-// target reads a destination. Names are never resolved: the configuration says "no ip domain lookup".
-func (s *shell) target(a args) (netip.Addr, bool) {
-	to, err := netip.ParseAddr(a["target"])
-	if err != nil || !to.Is4() {
-		s.print("%% Unrecognized host or address, or protocol not running.\n\n")
-		return netip.Addr{}, false
+// lookupTime is how long a name server that isn't there is waited for.
+const lookupTime = 3 * time.Second
+
+// target reads a destination: an address, or a name from "ip host". Nobody answers for other names; with "ip domain lookup" the
+// device asks all the same.
+func (s *shell) target(ctx context.Context, a args) (netip.Addr, bool) {
+	name := a["target"]
+	if to, err := netip.ParseAddr(name); err == nil && to.Is4() {
+		return to, true
 	}
-	return to, true
+	if text, ok := s.r.settings.find("names", "ip host "+name); ok {
+		if to, err := netip.ParseAddr(text); err == nil {
+			return to, true
+		}
+	}
+	if s.r.flags["ip domain lookup"] {
+		s.print("Translating \"%s\"...domain server (255.255.255.255)\n", name)
+		// Interrupted or over: the name stays unknown, and the next wait notices the end of the console.
+		_, _ = s.t.Pause(ctx, lookupTime)
+	}
+	s.print("%% Unrecognized host or address, or protocol not running.\n\n")
+	return netip.Addr{}, false
 }
 
 // source reads the source of a ping: an own address, or the address of an interface. Zero leaves it to the route.
@@ -75,7 +89,7 @@ func (s *shell) source(a args) (netip.Addr, bool) {
 
 // ping sends one probe after the other: the next leaves when the last is answered or its time is over.
 func ping(ctx context.Context, s *shell, a args) error {
-	to, ok := s.target(a)
+	to, ok := s.target(ctx, a)
 	if !ok {
 		return nil
 	}
@@ -115,7 +129,7 @@ func (s *shell) echo(p fabric.Probe, n int, patience time.Duration) (string, tim
 	switch {
 	case reply.Outcome == fabric.Answered:
 		return "!", roundTrip(reply.Hops, n)
-	case reply.Outcome == fabric.Unreachable:
+	case reply.Outcome == fabric.Unreachable, reply.Outcome == fabric.Prohibited:
 		return "U", roundTrip(reply.Hops, n)
 	case reply.Outcome == fabric.Expired:
 		return "&", roundTrip(reply.Hops, n)
@@ -163,14 +177,14 @@ func tracerouteNode() *node {
 
 // traceroute probes one hop after the other until the destination answers or nobody can go on.
 func traceroute(ctx context.Context, s *shell, a args) error {
-	to, ok := s.target(a)
+	to, ok := s.target(ctx, a)
 	if !ok {
 		return nil
 	}
 	s.print("\nType escape sequence to abort.\nTracing the route to %s\n\n", to)
 	for ttl := 1; ttl <= traceMaxHops; ttl++ {
 		s.print("%3d", ttl)
-		last, stopped, err := s.traceHop(ctx, fabric.Probe{To: to, TTL: ttl})
+		last, stopped, err := s.traceHop(ctx, fabric.Probe{To: to, TTL: ttl, UDP: true})
 		if err != nil {
 			return err
 		}
@@ -187,7 +201,8 @@ func (s *shell) traceHop(ctx context.Context, p fabric.Probe) (last, stopped boo
 	named := false
 	for n := range 3 {
 		reply := s.r.host.Send(p)
-		heard := reply.Outcome == fabric.Answered || reply.Outcome == fabric.Expired || reply.Outcome == fabric.Unreachable
+		heard := reply.Outcome == fabric.Answered || reply.Outcome == fabric.Expired ||
+			reply.Outcome == fabric.Unreachable || reply.Outcome == fabric.Prohibited
 		took := tracePatience
 		if heard {
 			took = roundTrip(reply.Hops, n)
@@ -202,6 +217,9 @@ func (s *shell) traceHop(ctx context.Context, p fabric.Probe) (last, stopped boo
 		switch {
 		case reply.Outcome == fabric.Unreachable:
 			s.print(" !H ")
+			last = true
+		case reply.Outcome == fabric.Prohibited:
+			s.print(" !A ")
 			last = true
 		case heard:
 			s.print(" %d msec", took.Milliseconds())

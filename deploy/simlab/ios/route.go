@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"gns3copilot/deploy/simlab/fabric"
 )
@@ -22,14 +23,71 @@ const routeCodes = `Codes: C - connected, S - static, R - RIP, M - mobile, B - B
 
 // showRoutes is "show ip route".
 func showRoutes(s *shell, _ args) string {
+	if !s.r.host.Forwards() {
+		return s.hostRoutes()
+	}
 	table := s.r.host.Table()
 	return routeCodes + lastResort(table) + "\n" + networks(table)
 }
 
-// showStaticRoutes leaves out the legend, as IOS does when a source is named.
-func showStaticRoutes(s *shell, _ args) string {
-	table := slices.DeleteFunc(s.r.host.Table(), func(e fabric.Entry) bool { return e.Connected })
-	return networks(table)
+// routesOf shows the routes of one source. It leaves out the legend, as IOS does then.
+func routesOf(source func(fabric.Entry) bool) func(*shell, args) string {
+	return func(s *shell, _ args) string {
+		return networks(slices.DeleteFunc(s.r.host.Table(), func(e fabric.Entry) bool { return !source(e) }))
+	}
+}
+
+func isConnected(e fabric.Entry) bool { return e.Connected }
+
+func isOSPF(e fabric.Entry) bool { return e.OSPF != "" }
+
+func isStatic(e fabric.Entry) bool { return !e.Connected && e.OSPF == "" }
+
+// showRoute is "show ip route A.B.C.D": the route that an address would take.
+func showRoute(s *shell, a args) string {
+	to := netip.MustParseAddr(a["address"]) // the grammar lets only addresses through
+	var best *fabric.Entry
+	for _, e := range s.r.host.Table() {
+		if e.Prefix.Contains(to) && (best == nil || e.Prefix.Bits() > best.Prefix.Bits()) {
+			best = &e
+		}
+	}
+	if best == nil {
+		return "% Network not in table\n"
+	}
+	known := fmt.Sprintf("static\", distance %d, metric 0", best.Distance)
+	switch {
+	case best.Connected:
+		known = "connected\", distance 0, metric 0 (connected, via interface)"
+	case best.OSPF != "":
+		known = fmt.Sprintf("ospf %d\", distance %d, metric %d", s.firstProcess(), best.Distance, best.Metric)
+	}
+	how := "directly connected, via " + best.Out
+	if best.Via.IsValid() {
+		how = best.Via.String()
+		if best.Out != "" {
+			how += ", via " + best.Out
+		}
+	}
+	return fmt.Sprintf("Routing entry for %s\n  Known via \"%s\n  Routing Descriptor Blocks:\n  * %s\n      Route metric is %d, traffic share count is 1\n",
+		best.Prefix, known, how, best.Metric)
+}
+
+// firstProcess is the OSPF process that routes are said to come from.
+func (s *shell) firstProcess() int {
+	for _, p := range s.r.host.OSPF() {
+		return p.ID
+	}
+	return 0
+}
+
+// hostRoutes is what a device that doesn't route says.
+func (s *shell) hostRoutes() string {
+	gateway, ok := s.r.settings.find("gateway", "ip default-gateway")
+	if !ok {
+		gateway = "not set"
+	}
+	return "Default gateway is " + gateway + "\n\nHost               Gateway           Last Use    Total Uses  Interface\nICMP redirect cache is empty\n"
 }
 
 // lastResort names the default route's next hop.
@@ -83,6 +141,9 @@ func network(major netip.Prefix, entries []fabric.Entry) string {
 		if divided {
 			code += "   "
 		}
+		if e.OSPF != "" && divided {
+			code = fmt.Sprintf("%-7s", e.OSPF)
+		}
 		if i > 0 && e.Prefix == entries[i-1].Prefix {
 			// A second way to the same place names only the way.
 			code, name = strings.Repeat(" ", len(code)), strings.Repeat(" ", len(name))
@@ -96,6 +157,10 @@ func routeCode(e fabric.Entry) string {
 	switch {
 	case e.Connected:
 		return "C   "
+	case e.OSPF == fabric.External && e.Prefix.Bits() == 0:
+		return "O*E2"
+	case e.OSPF != "":
+		return fmt.Sprintf("%-4s", e.OSPF)
 	case e.Prefix.Bits() == 0:
 		return "S*  "
 	}
@@ -107,6 +172,8 @@ func way(e fabric.Entry) string {
 	switch {
 	case e.Connected, !e.Via.IsValid():
 		return "is directly connected, " + e.Out
+	case e.OSPF != "":
+		return fmt.Sprintf("[%d/%d] via %s, %s, %s", e.Distance, e.Metric, e.Via, clockTime(time.Since(e.Since)), e.Out)
 	case e.Out != "":
 		return fmt.Sprintf("[%d/0] via %s, %s", e.Distance, e.Via, e.Out)
 	}
@@ -123,4 +190,10 @@ func classful(p netip.Prefix) netip.Prefix {
 		bits = 16
 	}
 	return netip.PrefixFrom(p.Addr(), min(bits, p.Bits())).Masked()
+}
+
+// clockTime writes a duration as hours, minutes and seconds.
+func clockTime(d time.Duration) string {
+	n := max(int(d.Seconds()), 0)
+	return fmt.Sprintf("%02d:%02d:%02d", n/3600, n/60%60, n%60)
 }

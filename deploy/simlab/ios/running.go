@@ -10,58 +10,41 @@ import (
 // runningConfig generates the configuration from the router's state. What boot reads is the same text.
 func (r *Router) runningConfig() string {
 	var b strings.Builder
-	b.WriteString(`!
-version 12.4
-service timestamps debug datetime msec
-service timestamps log datetime msec
-no service password-encryption
-!
-hostname ` + r.hostname + `
-!
-boot-start-marker
-boot-end-marker
-!
-!
-no aaa new-model
-no ip icmp rate-limit unreachable
-ip cef
-!
-no ip domain lookup
-!
-!
-`)
+	b.WriteString("!\nversion " + r.version() + "\nservice timestamps debug datetime msec\nservice timestamps log datetime msec\n" +
+		r.flagText("service") + "!\nhostname " + r.hostname + "\n!\nboot-start-marker\nboot-end-marker\n!\n")
+	b.WriteString(r.flagText(sectionTop) + r.settings.text(sectionTop, "") + r.settings.text("enable", ""))
+	b.WriteString("!\n" + r.flagText("aaa") + "!\n" + r.flagText("names") + r.settings.text("names", "") + r.settings.text("users", "") +
+		r.flagText("cdp") + "!\n!\n")
+	b.WriteString(r.vlanConfig())
 	for _, i := range r.inOrder() {
-		b.WriteString(interfaceConfig(i))
+		b.WriteString(r.interfaceConfig(i))
 	}
-	b.WriteString("ip forward-protocol nd\n")
+	b.WriteString(r.ospfConfig() + r.settings.text("gateway", "") + "ip forward-protocol nd\n")
 	for _, route := range r.host.Routes() {
 		b.WriteString(routeConfig(route))
 	}
-	b.WriteString(`!
-no ip http server
-no ip http secure-server
-!
-control-plane
-!
-line con 0
- exec-timeout 0 0
- logging synchronous
- transport preferred none
-line aux 0
-line vty 0 4
- login
-!
-!
-end
-`)
+	b.WriteString("!\n" + r.flagText("http") + "!\n" + r.listConfig() + r.settings.text(sectionBottom, ""))
+	b.WriteString("control-plane\n!\n" + r.bannerText() + "!\n")
+	for _, section := range append(append(r.settings.sectionsLike("line con"), r.settings.sectionsLike("line aux")...), r.settings.sectionsLike("line vty")...) {
+		b.WriteString(section + "\n" + r.settings.text(section, " "))
+	}
+	b.WriteString("!\n" + r.settings.text(sectionEnd, "") + "!\nend\n")
 	return b.String()
+}
+
+// version is the software's, as the configuration says it.
+func (r *Router) version() string {
+	if r.isSwitch {
+		return "15.2"
+	}
+	return "12.4"
 }
 
 // inOrder gives the interfaces as IOS lists them in a configuration: loopbacks first.
 func (r *Router) inOrder() []fabric.Interface {
 	var loopbacks, others []fabric.Interface
-	for _, i := range r.host.Interfaces() {
-		if i.Virtual {
+	for _, i := range r.interfaces() {
+		if strings.HasPrefix(i.Name, loopbackName) {
 			loopbacks = append(loopbacks, i)
 		} else {
 			others = append(others, i)
@@ -71,24 +54,51 @@ func (r *Router) inOrder() []fabric.Interface {
 }
 
 // interfaceConfig is an interface's part of the configuration. Defaults are silent, except for a missing address.
-func interfaceConfig(i fabric.Interface) string {
+func (r *Router) interfaceConfig(i fabric.Interface) string {
 	var b strings.Builder
 	b.WriteString("interface " + i.Name + "\n")
 	if i.Description != "" {
 		b.WriteString(" description " + i.Description + "\n")
 	}
-	if i.Address.IsValid() {
+	if i.Tag > 0 {
+		fmt.Fprintf(&b, " encapsulation dot1Q %d", i.Tag)
+		if i.Native {
+			b.WriteString(" native")
+		}
+		b.WriteString("\n")
+	}
+	switch {
+	case i.Switchport.On:
+		b.WriteString(switchportConfig(i.Switchport))
+	case r.isSwitch && !i.Virtual:
+		b.WriteString(" no switchport\n")
+	}
+	switch {
+	case i.Switchport.On:
+	case i.Address.IsValid():
 		fmt.Fprintf(&b, " ip address %s %s\n", i.Address.Addr(), maskOf(i.Address.Bits()))
-	} else {
+	default:
 		b.WriteString(" no ip address\n")
 	}
+	if i.FilterIn != "" {
+		b.WriteString(" ip access-group " + i.FilterIn + " in\n")
+	}
+	if i.FilterOut != "" {
+		b.WriteString(" ip access-group " + i.FilterOut + " out\n")
+	}
+	b.WriteString(interfaceOSPFConfig(i.OSPF))
 	if i.Shutdown {
 		b.WriteString(" shutdown\n")
 	}
-	if !i.Virtual {
-		b.WriteString(" duplex auto\n speed auto\n")
+	section := "interface " + i.Name
+	if !i.Virtual && !r.isSwitch {
+		for _, word := range []string{"duplex", "speed"} {
+			if _, ok := r.settings.find(section, word); !ok {
+				b.WriteString(" " + word + " auto\n")
+			}
+		}
 	}
-	return b.String() + "!\n"
+	return b.String() + r.settings.text(section, " ") + "!\n"
 }
 
 // routeConfig is a static route; a distance of 1 is the default.

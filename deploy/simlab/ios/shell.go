@@ -3,6 +3,7 @@ package ios
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gns3copilot/deploy/simlab/terminal"
@@ -11,46 +12,41 @@ import (
 // defaultLength is how many lines the pager shows before it stops.
 const defaultLength = 24
 
-// maxConfigName is how much of a long hostname fits into a configuration prompt.
-const maxConfigName = 20
-
-// mode is where the command line stands.
-type mode int
-
-const (
-	modeUser mode = iota
-	modeEnabled
-	modeConfig
-	modeInterface
-)
-
 // shell is the console session of one boot.
 type shell struct {
 	r         *Router
 	t         *terminal.Terminal
 	mode      mode
-	iface     string // the interface being configured
-	length    int    // of the terminal; zero turns the pager off
+	said      []string // the command being carried out, spelled out
+	ifaces    []string // the interfaces being configured
+	process   int      // the OSPF process being configured
+	list      string   // the access list being configured
+	line      string   // the line being configured, such as "line con 0"
+	vlans     []int    // the VLANs being configured
+	banner    *banner  // the banner being typed
+	length    int      // of the terminal; zero turns the pager off
 	loggedOut bool
+	login     bool // a login is asked for whatever the configuration says
 	quiet     bool // loading a configuration: nothing is printed or logged
 }
 
 // serve reads and runs commands until ctx ends or the router reloads.
 func (s *shell) serve(ctx context.Context) error {
-	s.t.Print("\n\nPress RETURN to get started!\n\n")
 	for {
 		if s.loggedOut {
-			if err := s.t.AwaitReturn(ctx); err != nil {
+			if err := s.logIn(ctx); err != nil {
 				return err
 			}
-			s.t.Print("\n\n")
-			s.loggedOut = false
+			continue
 		}
-		line, key, err := s.t.ReadCommand(ctx, terminal.Line{Prompt: s.prompt(), Help: s.help, CtrlZ: true})
+		line, key, err := s.t.ReadCommand(ctx, s.lineOptions())
 		if err != nil {
 			return err
 		}
-		if key != terminal.Interrupt {
+		switch {
+		case key == terminal.Interrupt:
+			s.banner = nil
+		default:
 			if err := s.execute(ctx, line); err != nil {
 				return err
 			}
@@ -61,31 +57,12 @@ func (s *shell) serve(ctx context.Context) error {
 	}
 }
 
-// prompt is what the device prints when it waits for a command.
-func (s *shell) prompt() string {
-	name := s.r.hostname
-	if s.configuring() && len(name) > maxConfigName {
-		name = name[:maxConfigName]
+// lineOptions says how the next line is read: text of a banner has neither prompt nor help.
+func (s *shell) lineOptions() terminal.Line {
+	if s.banner != nil {
+		return terminal.Line{}
 	}
-	switch s.mode {
-	case modeEnabled:
-		return name + "#"
-	case modeConfig:
-		return name + "(config)#"
-	case modeInterface:
-		return name + "(config-if)#"
-	default:
-		return name + ">"
-	}
-}
-
-func (s *shell) configuring() bool { return s.mode == modeConfig || s.mode == modeInterface }
-
-func (s *shell) level() level {
-	if s.mode == modeUser {
-		return anyone
-	}
-	return privileged
+	return terminal.Line{Prompt: s.prompt(), Help: s.help, Complete: s.complete, CtrlZ: true}
 }
 
 // print shows text, unless a configuration is being loaded.
@@ -95,21 +72,25 @@ func (s *shell) print(format string, a ...any) {
 	}
 }
 
-// log puts a message on the console, which appears when the next prompt has.
+// log records a message, which appears on the console when the next prompt has.
 func (s *shell) log(format string, a ...any) {
 	if !s.quiet {
-		s.t.Notify("*" + s.r.clock().Format("Jan _2 15:04:05.000") + ": " + fmt.Sprintf(format, a...))
+		s.r.journal.add(s.t, fmt.Sprintf(format, a...))
 	}
 }
 
 // leaveConfig ends configuration. IOS logs it, whether anything changed or not.
 func (s *shell) leaveConfig() {
-	s.mode = modeEnabled
+	s.mode, s.banner = modeEnabled, nil
 	s.log("%%SYS-5-CONFIG_I: Configured from console by console")
 }
 
 // execute runs one line in the current mode.
 func (s *shell) execute(ctx context.Context, line string) error {
+	if s.banner != nil {
+		s.bannerLine(line)
+		return nil
+	}
 	tokens := scan(line)
 	if len(tokens) == 0 || tokens[0].text[0] == '!' {
 		return nil
@@ -137,7 +118,9 @@ func (s *shell) runExec(ctx context.Context, line string, tokens []token) error 
 	case p.leaf.show == nil && len(pipe) > 0:
 		s.complain(line, parsed{problem: invalid, at: pipe[0].at})
 		return nil
-	case p.leaf.show == nil:
+	}
+	s.said = p.words
+	if p.leaf.show == nil {
 		return p.leaf.run(ctx, s, p.args)
 	}
 	keep, bad := filter(line, pipe)
@@ -148,15 +131,17 @@ func (s *shell) runExec(ctx context.Context, line string, tokens []token) error 
 	return s.t.Page(ctx, keep(p.leaf.show(s, p.args)), s.length)
 }
 
-// runConfig runs a configuration command. Below an interface, a command that only the global mode knows leaves it.
+// runConfig runs a configuration command. In a mode below the global one, a command that only the global one knows leaves it.
+// "default" takes a setting away as "no" does.
 func (s *shell) runConfig(ctx context.Context, line string, tokens []token) error {
-	negated := strings.EqualFold(tokens[0].text, "no")
+	negated := strings.EqualFold(tokens[0].text, "no") ||
+		strings.EqualFold(tokens[0].text, "default") && !s.knows(line, tokens)
 	if negated {
 		tokens = tokens[1:]
 	}
-	p := s.parseConfig(s.r.grammar.config, line, tokens, negated)
-	if s.mode == modeInterface {
-		below := s.parseConfig(s.r.grammar.configIf, line, tokens, negated)
+	p := s.parseConfig(s.r.grammar.config[modeConfig], line, tokens, negated)
+	if s.mode != modeConfig {
+		below := s.parseConfig(s.r.grammar.config[s.mode], line, tokens, negated)
 		if below.problem != invalid || (p.problem == invalid && below.at >= p.at) {
 			p = below
 		} else if p.problem == fine {
@@ -167,10 +152,16 @@ func (s *shell) runConfig(ctx context.Context, line string, tokens []token) erro
 		s.complain(line, p)
 		return nil
 	}
+	s.said = p.words
 	if negated {
 		return p.leaf.undo(ctx, s, p.args)
 	}
 	return p.leaf.run(ctx, s, p.args)
+}
+
+// knows reports whether a line is a global command as it stands.
+func (s *shell) knows(line string, tokens []token) bool {
+	return s.parseConfig(s.r.grammar.config[modeConfig], line, tokens, false).problem == fine
 }
 
 // parseConfig parses a configuration command and checks that it, or its opposite, exists.
@@ -198,4 +189,61 @@ func (s *shell) complain(line string, p parsed) {
 	case incomplete:
 		s.print("%% Incomplete command.\n\n")
 	}
+}
+
+// ask puts a question that is answered with a line. The answer is not a command.
+func (s *shell) ask(ctx context.Context, question string) (string, terminal.Key, error) {
+	text, key, err := s.t.ReadLine(ctx, terminal.Line{Prompt: question})
+	return strings.TrimSpace(text), key, err
+}
+
+// choices gives the words that may follow what has been typed, and the beginning of the last one.
+func (s *shell) choices(typed string) (set []*node, last *node, unfinished string, ok bool) {
+	tokens := scan(typed)
+	if len(tokens) > 0 && !strings.HasSuffix(typed, " ") {
+		unfinished = strings.ToLower(tokens[len(tokens)-1].text)
+		tokens = tokens[:len(tokens)-1]
+	}
+	set = s.r.grammar.exec
+	switch {
+	case s.configuring() && len(tokens) > 0 && strings.EqualFold(tokens[0].text, "do"):
+		tokens = tokens[1:]
+	case s.configuring():
+		set = s.r.grammar.config[modeConfig]
+		if s.mode != modeConfig {
+			set = append(slices.Clone(s.r.grammar.config[s.mode]), set...)
+		}
+		if len(tokens) > 0 && strings.EqualFold(tokens[0].text, "no") {
+			tokens = tokens[1:]
+		}
+	}
+	p := parse(set, typed, tokens, s.level())
+	if p.problem != fine {
+		return nil, nil, unfinished, false
+	}
+	if p.leaf != nil {
+		set = p.leaf.next
+	}
+	return set, p.leaf, unfinished, true
+}
+
+// complete answers Tab: it spells out the word being typed when there is only one that it can be.
+func (s *shell) complete(typed string) string {
+	set, _, unfinished, ok := s.choices(typed)
+	if !ok || unfinished == "" {
+		return typed
+	}
+	found := map[string]bool{}
+	for _, n := range set {
+		if n.arg == nil && n.level <= s.level() && strings.HasPrefix(n.word, unfinished) {
+			found[n.word] = true
+		}
+	}
+	if len(found) != 1 {
+		return typed
+	}
+	for word := range found {
+		typed = typed[:len(typed)-len(unfinished)] + word + " "
+	}
+	return typed
 }

@@ -22,8 +22,12 @@ type Line struct {
 	Redraw string
 	// Help, when set, is called on "?" with what is typed so far; its text is shown and the line goes on.
 	Help func(typed string) string
+	// Complete, when set, is called on Tab with what is typed so far and gives what it stands for.
+	Complete func(typed string) string
 	// CtrlZ lets Ctrl-Z end the line.
 	CtrlZ bool
+	// Hidden takes a password: nothing is echoed.
+	Hidden bool
 }
 
 // editor is the line being typed. The cursor is always at its end.
@@ -44,10 +48,14 @@ func (t *Terminal) ReadCommand(ctx context.Context, l Line) (string, Key, error)
 	if t.opt.Typed != nil {
 		t.opt.Typed(text)
 	}
-	fault, drop := t.opt.Faults.onCommand()
+	fault, drop, hush := t.opt.Faults.onCommand()
 	if drop {
 		t.port.Drop()
 	}
+	if hush {
+		t.port.Mute(true)
+	}
+	t.interject = fault.Interject
 	if fault.Noise != "" {
 		t.Print(fault.Noise + "\n")
 	}
@@ -64,15 +72,21 @@ func (t *Terminal) ReadLine(ctx context.Context, l Line) (string, Key, error) {
 		l.Redraw = l.Prompt
 	}
 	e := &editor{t: t, line: l, recall: len(t.history)}
+	t.interject = ""
 	t.Print(l.Prompt)
-	for _, notice := range t.notices {
-		t.Print("\n" + notice + "\n" + l.Redraw)
+	show := e.interrupt
+	if l.Hidden {
+		show = nil
 	}
-	t.notices = nil
 	for {
-		b, err := t.next(ctx)
+		b, err := t.next(ctx, show)
 		if err != nil {
 			return "", Enter, err
+		}
+		if slow := t.opt.Faults.slowEcho(); slow > 0 {
+			if err := t.Hold(ctx, unscaled(slow, t.opt.Pace)); err != nil {
+				return "", Enter, err
+			}
 		}
 		if b == keyEscape {
 			if err := e.escape(ctx); err != nil {
@@ -83,6 +97,13 @@ func (t *Terminal) ReadLine(ctx context.Context, l Line) (string, Key, error) {
 		if key, done := e.key(b); done {
 			return string(e.text), key, nil
 		}
+	}
+}
+
+// interrupt shows notices and draws the line again below each.
+func (e *editor) interrupt(notices []string) {
+	for _, notice := range notices {
+		e.t.Print("\n" + notice + "\n" + e.line.Redraw + string(e.text))
 	}
 }
 
@@ -114,21 +135,31 @@ func (e *editor) key(b byte) (Key, bool) {
 		e.erase(len(e.text) - wordStart(e.text))
 	case b == '?' && e.line.Help != nil:
 		e.t.Print("?\n" + e.line.Help(string(e.text)) + e.line.Redraw + string(e.text))
+	case b == keyTab && e.line.Complete != nil:
+		e.text = []byte(e.line.Complete(string(e.text)))
+		e.t.Print("\n" + e.line.Redraw + string(e.text))
 	case b >= ' ':
 		e.text = append(e.text, b)
-		e.t.Print(string([]byte{b}))
+		e.echo(string([]byte{b}))
 	}
 	return Enter, false
 }
 
+// echo shows what is typed, unless it is a secret.
+func (e *editor) echo(text string) {
+	if !e.line.Hidden {
+		e.t.Print(text)
+	}
+}
+
 // escape handles the arrow keys; other sequences are swallowed.
 func (e *editor) escape(ctx context.Context) error {
-	b, err := e.t.next(ctx)
+	b, err := e.t.next(ctx, nil)
 	if err != nil || (b != '[' && b != 'O') {
 		return err
 	}
 	for {
-		b, err = e.t.next(ctx)
+		b, err = e.t.next(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -151,14 +182,14 @@ func (e *editor) escape(ctx context.Context) error {
 func (e *editor) replace(text string) {
 	e.erase(len(e.text))
 	e.text = []byte(text)
-	e.t.Print(text)
+	e.echo(text)
 }
 
 // erase wipes characters at the end, on the screen too.
 func (e *editor) erase(n int) {
 	n = min(n, len(e.text))
 	e.text = e.text[:len(e.text)-n]
-	e.t.Print(strings.Repeat("\b \b", n))
+	e.echo(strings.Repeat("\b \b", n))
 }
 
 // wordStart is where the last word of a line begins.
@@ -169,8 +200,13 @@ func wordStart(text []byte) int {
 
 // AwaitReturn waits for a carriage return and echoes nothing, as a router does after "Press RETURN to get started".
 func (t *Terminal) AwaitReturn(ctx context.Context) error {
+	show := func(notices []string) {
+		for _, notice := range notices {
+			t.Print("\n" + notice + "\n")
+		}
+	}
 	for {
-		b, err := t.next(ctx)
+		b, err := t.next(ctx, show)
 		if err != nil || b == keyCR {
 			return err
 		}

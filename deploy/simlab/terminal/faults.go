@@ -14,9 +14,39 @@ type Fault struct {
 	// DropAfter cuts every connection when the n-th command line from now has been received: the device carries it out and
 	// nobody sees the answer. Zero never cuts; it happens once.
 	DropAfter int
+	// SilentAfter makes the console dead when the n-th command line from now has been received, which is carried out. Zero never
+	// does; Silent says so afterwards.
+	SilentAfter int
 	// Noise is printed, as a line of its own, before each command's answer.
 	Noise string
+	// Interject is printed, as a line of its own, in the middle of each answer: after its first line.
+	Interject string
+	// SlowEcho is waited before each key has an effect.
+	SlowEcho time.Duration
+	// Refuse stops listening: those who are connected stay, and nobody else gets in.
+	Refuse bool
+	// Boot is what a router does at its next boots. It changes nothing until then.
+	Boot Boot
 }
+
+// Boot is the state that a router's boot ends in.
+type Boot int
+
+// The states. VPCS knows only the first.
+const (
+	BootNormal Boot = iota // "Press RETURN to get started"
+	BootDialog             // the question for the initial configuration dialog, as with an empty NVRAM
+	BootLogin              // a login is asked for: BootUser with BootPassword
+	BootROM                // the ROM monitor, until "boot" or "reset" is typed there
+	BootHang               // the boot's first lines, and nothing after them
+	BootPrompt             // a prompt at once, without the question for RETURN
+)
+
+// What BootLogin asks for.
+const (
+	BootUser     = "cisco"
+	BootPassword = "cisco"
+)
 
 // Faults holds the Fault that a device's terminals obey, across power cycles.
 type Faults struct {
@@ -38,8 +68,29 @@ func (f *Faults) Silent() bool {
 	return f.current.Silent
 }
 
-// onCommand gives the fault for a command line just received, and whether it is the one that drops the connections.
-func (f *Faults) onCommand() (now Fault, drop bool) {
+// Refused reports whether nobody may connect.
+func (f *Faults) Refused() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.current.Refuse
+}
+
+// Boot gives the state that a boot is to end in.
+func (f *Faults) Boot() Boot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.current.Boot
+}
+
+func (f *Faults) slowEcho() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.current.SlowEcho
+}
+
+// onCommand gives the fault for a command line just received, and whether it is the one that drops the connections or
+// silences the console.
+func (f *Faults) onCommand() (now Fault, drop, hush bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now = f.current
@@ -47,5 +98,10 @@ func (f *Faults) onCommand() (now Fault, drop bool) {
 		f.current.DropAfter--
 		drop = f.current.DropAfter == 0
 	}
-	return now, drop
+	if f.current.SilentAfter > 0 {
+		f.current.SilentAfter--
+		hush = f.current.SilentAfter == 0
+		f.current.Silent = f.current.Silent || hush
+	}
+	return now, drop, hush
 }

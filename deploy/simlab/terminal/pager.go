@@ -23,7 +23,7 @@ func (t *Terminal) Page(ctx context.Context, text string, lines int) error {
 	for line := range strings.Lines(text) {
 		if room == 0 {
 			t.Print(more)
-			b, err := t.next(ctx)
+			b, err := t.next(ctx, nil)
 			t.Print(wipeMore)
 			if err != nil {
 				return err
@@ -46,7 +46,7 @@ func (t *Terminal) Page(ctx context.Context, text string, lines int) error {
 // Confirm asks and reports whether Enter or y was the answer. Only one key is read.
 func (t *Terminal) Confirm(ctx context.Context, question string) (bool, error) {
 	t.Print(question)
-	b, err := t.next(ctx)
+	b, err := t.next(ctx, nil)
 	t.Print("\n")
 	return b == keyCR || b == keyLF || b == 'y' || b == 'Y', err
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -13,6 +14,7 @@ import (
 const (
 	keyCtrlC     = 0x03
 	keyBackspace = 0x08
+	keyTab       = '\t'
 	keyLF        = '\n'
 	keyCR        = '\r'
 	keyCtrlU     = 0x15
@@ -31,6 +33,7 @@ type Port interface {
 	io.Writer
 	Input() <-chan byte
 	Drop()
+	Mute(bool)
 }
 
 // Style is what differs between kinds of devices.
@@ -65,14 +68,18 @@ type Options struct {
 
 // Terminal is a device's terminal.
 type Terminal struct {
-	port    Port
-	opt     Options
-	ahead   []byte
-	afterCR bool
-	history []string
+	port      Port
+	opt       Options
+	ahead     []byte
+	afterCR   bool
+	history   []string
+	ready     chan struct{}
+	isReady   bool
+	interject string // printed after the next line of output
+
+	mu      sync.Mutex // notices come from other goroutines, too
 	notices []string
-	ready   chan struct{}
-	isReady bool
+	wake    chan struct{}
 }
 
 // New makes a terminal on a console.
@@ -83,7 +90,7 @@ func New(port Port, opt Options) *Terminal {
 	if opt.Faults == nil {
 		opt.Faults = &Faults{}
 	}
-	return &Terminal{port: port, opt: opt, ready: make(chan struct{})}
+	return &Terminal{port: port, opt: opt, ready: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 // Ready is closed when the device has started and waits for a key for the first time.
@@ -91,13 +98,39 @@ func (t *Terminal) Ready() <-chan struct{} { return t.ready }
 
 // Print writes text; each \n becomes CR LF.
 func (t *Terminal) Print(text string) {
+	if t.interject != "" {
+		if before, after, found := strings.Cut(text, "\n"); found {
+			text = before + "\n" + t.interject + "\n" + after
+			t.interject = ""
+		}
+	}
 	// The console's Write can't fail.
 	_, _ = io.WriteString(t.port, strings.ReplaceAll(text, "\n", "\r\n"))
 }
 
-// Notify keeps a line, such as a log message, until a prompt stands on the screen, and shows it then: a real device logs a
-// moment after its prompt. The prompt is drawn again after it.
-func (t *Terminal) Notify(text string) { t.notices = append(t.notices, text) }
+// Notify shows a line, such as a log message, as soon as the device waits for a key: a real device logs a moment after its
+// prompt. What stood on the screen's last line is drawn again after it. Any goroutine may call it.
+func (t *Terminal) Notify(text string) {
+	t.mu.Lock()
+	t.notices = append(t.notices, text)
+	t.mu.Unlock()
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// takeNotices gives the lines that wait to be shown.
+func (t *Terminal) takeNotices() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	waiting := t.notices
+	t.notices = nil
+	return waiting
+}
+
+// Boot gives the state that the device's boot is to end in.
+func (t *Terminal) Boot() Boot { return t.opt.Faults.Boot() }
 
 // History gives the command lines so far, oldest first.
 func (t *Terminal) History() []string { return t.history }
@@ -160,10 +193,18 @@ func ttyEcho(b byte) string {
 	return string([]byte{b})
 }
 
-// next gives the next byte typed. The LF or NUL that follows a CR belongs to the same Enter and is skipped.
-func (t *Terminal) next(ctx context.Context) (byte, error) {
+// Discard waits at the lab's pace and loses what is typed meanwhile, as a device that boots does.
+func (t *Terminal) Discard(ctx context.Context, d time.Duration) error {
+	err := t.Hold(ctx, d)
+	t.ahead = nil
+	return err
+}
+
+// next gives the next byte typed. The LF or NUL that follows a CR belongs to the same Enter and is skipped. show, which may be
+// nil, is called with the notices that arrive meanwhile; without it they wait.
+func (t *Terminal) next(ctx context.Context, show func([]string)) (byte, error) {
 	for {
-		b, err := t.rawNext(ctx)
+		b, err := t.rawNext(ctx, show)
 		if err != nil {
 			return 0, err
 		}
@@ -175,20 +216,50 @@ func (t *Terminal) next(ctx context.Context) (byte, error) {
 	}
 }
 
-func (t *Terminal) rawNext(ctx context.Context) (byte, error) {
+func (t *Terminal) rawNext(ctx context.Context, show func([]string)) (byte, error) {
 	if !t.isReady {
 		t.isReady = true
 		close(t.ready)
 	}
-	if len(t.ahead) > 0 {
-		b := t.ahead[0]
-		t.ahead = t.ahead[1:]
-		return b, nil
+	for {
+		if waiting := t.waiting(show); len(waiting) > 0 {
+			show(waiting)
+		}
+		if len(t.ahead) > 0 {
+			b := t.ahead[0]
+			t.ahead = t.ahead[1:]
+			return b, nil
+		}
+		select {
+		case b := <-t.port.Input():
+			return b, nil
+		case <-t.wake:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
 	}
-	select {
-	case b := <-t.port.Input():
-		return b, nil
-	case <-ctx.Done():
-		return 0, ctx.Err()
+}
+
+// waiting takes the notices if they can be shown.
+func (t *Terminal) waiting(show func([]string)) []string {
+	if show == nil {
+		return nil
+	}
+	return t.takeNotices()
+}
+
+// Swallow takes keys without any effect, as a device that hangs does.
+func (t *Terminal) Swallow(ctx context.Context) error {
+	for {
+		if _, err := t.next(ctx, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// Flush shows the notices that wait, as a device does that will have no prompt any more.
+func (t *Terminal) Flush() {
+	for _, notice := range t.takeNotices() {
+		t.Print("\n" + notice + "\n")
 	}
 }

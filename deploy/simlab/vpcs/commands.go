@@ -140,7 +140,8 @@ func clearState(_ context.Context, s *shell, argv []string) error {
 
 // save writes the script that the next start runs.
 func save(_ context.Context, s *shell, _ []string) error {
-	s.pc.startup = s.pc.script()
+	script := s.pc.script()
+	s.pc.startup.Store(&script)
 	s.t.Print("Saving startup configuration to startup.vpc\n.  done\n")
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"gns3copilot/deploy/simlab/fabric"
@@ -35,7 +36,7 @@ type PC struct {
 	host    *fabric.Host
 	id      int
 	mac     net.HardwareAddr
-	startup string
+	startup atomic.Pointer[string] // the saved script, which the lab reads while the PC runs
 
 	name    string
 	address netip.Prefix
@@ -53,13 +54,17 @@ type learned struct {
 // New makes a PC with one network card.
 func New(f *fabric.Fabric, o Options) *PC {
 	mac := net.HardwareAddr{0x00, 0x50, 0x79, 0x66, 0x68, byte(o.ID)}
-	pc := &PC{host: f.Endpoint(), id: o.ID, mac: mac, startup: o.Startup}
+	pc := &PC{host: f.Endpoint(), id: o.ID, mac: mac}
+	pc.startup.Store(&o.Startup)
 	pc.host.AddInterface(fabric.Interface{Name: card, MAC: mac})
 	return pc
 }
 
 // Host is the PC's network stack.
 func (pc *PC) Host() *fabric.Host { return pc.host }
+
+// Startup is the saved script. Any goroutine may call it.
+func (pc *PC) Startup() string { return *pc.startup.Load() }
 
 // Run starts the PC and serves its console until ctx ends.
 func (pc *PC) Run(ctx context.Context, t *terminal.Terminal) {
@@ -69,7 +74,7 @@ func (pc *PC) Run(ctx context.Context, t *terminal.Terminal) {
 	defer pc.host.SetPower(false)
 	s := &shell{pc: pc, t: t}
 	s.t.Print(banner + "\nPress '?' to get help.\n")
-	s.load(pc.startup)
+	s.load(pc.Startup())
 	// The only error is that the console's time is over.
 	_ = s.serve(ctx)
 }

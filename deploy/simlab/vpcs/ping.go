@@ -171,13 +171,16 @@ func (s *shell) pingOnce(ctx context.Context, to netip.Addr, n int, o pingOption
 
 // heard reports whether any answer came.
 func heard(r fabric.Reply) bool {
-	return slices.Contains([]fabric.Outcome{fabric.Answered, fabric.Expired, fabric.Unreachable}, r.Outcome)
+	return slices.Contains([]fabric.Outcome{fabric.Answered, fabric.Expired, fabric.Unreachable, fabric.Prohibited}, r.Outcome)
 }
 
 // icmp writes an ICMP error's type and code.
 func icmp(o fabric.Outcome) string {
 	if o == fabric.Expired {
 		return "11, code:0, TTL expired in transit"
+	}
+	if o == fabric.Prohibited {
+		return "3, code:13, Communication administratively prohibited"
 	}
 	return "3, code:1, Destination host unreachable"
 }
@@ -253,10 +256,10 @@ func (s *shell) traceHop(ctx context.Context, to netip.Addr, ttl int) (over bool
 			return true, err
 		}
 		switch {
-		case reply.Outcome == fabric.Answered || reply.Outcome == fabric.Unreachable:
+		case heard(reply) && reply.Outcome != fabric.Expired:
 			// The probe is a UDP packet: the destination says that nobody listens on its port.
 			reason := "3, code:3, Destination port unreachable"
-			if reply.Outcome == fabric.Unreachable {
+			if reply.Outcome != fabric.Answered {
 				reason = icmp(reply.Outcome)
 			}
 			s.t.Print(line + fmt.Sprintf("*%s   %.3f ms (ICMP type:%s)\n", reply.From, ms(wait), reason))

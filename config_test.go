@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestTheEnvironmentTwins holds what README and --help say of each flag.
+func TestTheEnvironmentTwins(t *testing.T) {
+	parser, err := kong.New(&cli{}, kong.DefaultEnvars("COPILOT"), kong.Vars{"data": "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, command := range parser.Model.Children {
+		for _, flag := range command.Flags {
+			seen++
+			want := "COPILOT_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+			if len(flag.Envs) != 1 || flag.Envs[0] != want {
+				t.Errorf("%s --%s: %v, want %s", command.Name, flag.Name, flag.Envs, want)
+			}
+		}
+	}
+	if seen < 40 {
+		t.Fatalf("looked at %d flags only", seen)
+	}
+}
+
+func TestAllFaultsAreNamedAtOnce(t *testing.T) {
+	var out, complaints bytes.Buffer
+	status := run([]string{"dev", "--listen", "nowhere", "--gns3-url", "ftp://x", "--model", "m", "--secret-key", "short", "--mode", "odd",
+		"--steps", "1", "--log-level", "loud", "--nats-url", "http://x", "--temporal-address", "x"}, &out, &complaints)
+	if status != 1 {
+		t.Errorf("status %d", status)
+	}
+	for _, flag := range []string{"--listen", "--gns3-url", "--model-base-url", "--secret-key", "--mode", "--steps", "--log-level", "--nats-url", "--temporal-address"} {
+		if !strings.Contains(complaints.String(), flag+":") {
+			t.Errorf("%s isn't named in:\n%s", flag, complaints.String())
+		}
+	}
+	if strings.Contains(complaints.String(), "short") {
+		t.Error("the secret is repeated")
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"dev", "--help"}, {"chat", "--help"}, {"api", "--help"}, {"worker", "--help"}, {"nats", "--help"}, {"migrate", "--help"}} {
+		var out, complaints bytes.Buffer
+		if status := run(args, &out, &complaints); status != 0 || !strings.Contains(out.String(), "Usage: gns3-copilot") {
+			t.Errorf("%v: status %d\n%s%s", args, status, out.String(), complaints.String())
+		}
+	}
+	var out bytes.Buffer
+	if status := run([]string{"version"}, &out, &out); status != 0 || !strings.HasPrefix(out.String(), "gns3-copilot ") {
+		t.Errorf("version: %s", out.String())
+	}
+}

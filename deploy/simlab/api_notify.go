@@ -1,0 +1,162 @@
+package simlab
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/google/uuid"
+)
+
+const (
+	// pingInterval is the time between two pings in a notification stream.
+	pingInterval = 5 * time.Second
+	// forsakenTime is how long a project with auto_close waits for another listener, at the lab's pace.
+	forsakenTime = 5 * time.Second
+)
+
+// sockets counts the handlers of connections that the HTTP server has given away, so that the lab can wait for them.
+type sockets struct {
+	mu      sync.Mutex
+	closed  bool
+	working sync.WaitGroup
+}
+
+// enter reports false when the lab is ending.
+func (s *sockets) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.working.Add(1)
+	return true
+}
+
+func (s *sockets) leave() { s.working.Done() }
+
+func (s *sockets) wait() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.working.Wait()
+}
+
+// notifications streams the project's events until the client goes or the lab ends.
+func (c *call) notifications() {
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(http.StatusOK)
+	c.lab.listen(c.r.Context(), &c.project.hub, func(line []byte) error {
+		if _, err := c.w.Write(append(line, '\n')); err != nil {
+			return err
+		}
+		return http.NewResponseController(c.w).Flush()
+	})
+	c.project.forsaken()
+}
+
+// listen passes events on, beginning with a ping and with one at least every pingInterval, until send fails or ctx ends.
+func (l *Lab) listen(ctx context.Context, h *hub, send func([]byte) error) {
+	events, leave := h.subscribe()
+	defer leave()
+	ticker := time.NewTicker(pingInterval)
+	defer ticker.Stop()
+	next := ping()
+	for {
+		line, err := pythonJSON(next)
+		if err != nil {
+			l.log.Error("simulated lab: event not sent", "action", next.Action, "error", err)
+			return
+		}
+		if send(line) != nil {
+			return
+		}
+		select {
+		case next = <-events:
+		case <-ticker.C:
+			next = ping()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func ping() event {
+	return event{"ping", map[string]float64{"cpu_usage_percent": 1, "disk_usage_percent": 17, "memory_usage_percent": 4}}
+}
+
+// forsaken closes a project with auto_close when nobody has listened for a while.
+func (p *project) forsaken() {
+	p.mu.Lock()
+	auto := p.autoClose
+	p.mu.Unlock()
+	if !auto {
+		return
+	}
+	timer := time.NewTimer(time.Duration(float64(forsakenTime) * p.lab.pace()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		if !p.hub.heard() {
+			p.close()
+		}
+	case <-p.lab.ctx.Done():
+	}
+}
+
+// projectSocket and labSocket are the notifications over WebSocket. GNS3 accepts the connection before it looks at the token,
+// and tells what is wrong with it as an event.
+func (c *call) projectSocket() {
+	c.socket(func(ctx context.Context, conn *websocket.Conn) {
+		id := c.r.PathValue("project_id")
+		if parsed, err := uuid.Parse(id); err == nil {
+			id = parsed.String()
+		}
+		p := c.lab.project(id)
+		if p == nil || !c.user.may(p) {
+			return
+		}
+		c.lab.listen(ctx, &p.hub, sendTo(ctx, conn))
+		// The connection is gone; only the project is left to look after.
+		_ = conn.CloseNow()
+		p.forsaken()
+	})
+}
+
+func (c *call) labSocket() {
+	c.socket(func(ctx context.Context, conn *websocket.Conn) { c.lab.listen(ctx, &c.lab.hub, sendTo(ctx, conn)) })
+}
+
+func sendTo(ctx context.Context, conn *websocket.Conn) func([]byte) error {
+	return func(line []byte) error { return conn.Write(ctx, websocket.MessageText, line) }
+}
+
+// socket accepts a WebSocket, finds its user and serves it. Without a token there is no connection at all.
+func (c *call) socket(serve func(context.Context, *websocket.Conn)) {
+	token := c.r.URL.Query().Get("token")
+	if token == "" || !c.lab.sockets.enter() {
+		c.w.Header().Set("Content-Type", "text/plain")
+		c.w.WriteHeader(http.StatusForbidden)
+		return
+	}
+	defer c.lab.sockets.leave()
+	// Any origin may connect, as with GNS3: the token is what counts.
+	conn, err := websocket.Accept(c.w, c.r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		return // Accept has answered
+	}
+	defer conn.CloseNow()
+	ctx := conn.CloseRead(c.lab.ctx)
+	user, problem := c.lab.tokenUser(token)
+	if problem != "" {
+		text := `{"action":"log.error","event":{"message":"Could not authenticate while connecting to controller WebSocket: ` + problem + `"}}`
+		if conn.Write(ctx, websocket.MessageText, []byte(text)) == nil {
+			_ = conn.Close(websocket.StatusPolicyViolation, "")
+		}
+		return
+	}
+	c.user = user
+	serve(ctx, conn)
+}

@@ -1,0 +1,66 @@
+package fabric
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// learned is a neighbour's hardware address.
+type learned struct {
+	mac net.HardwareAddr
+	out *port
+	at  time.Time
+}
+
+// ARPEntry is a line of a device's ARP table. At is zero for the device's own addresses.
+type ARPEntry struct {
+	Address   netip.Addr
+	MAC       net.HardwareAddr
+	Interface string
+	At        time.Time
+}
+
+// learn remembers who was met next door.
+func (h *Host) learn(a netip.Addr, peer, out *port) { h.arp[a] = learned{peer.MAC, out, time.Now()} }
+
+// ARP lists the own addresses and those learned from what crossed the interfaces that are still up.
+func (h *Host) ARP() []ARPEntry {
+	h.f.mu.Lock()
+	defer h.f.mu.Unlock()
+	var all []ARPEntry
+	for _, p := range h.ports {
+		if p.Address.IsValid() && p.up() && len(p.MAC) > 0 {
+			all = append(all, ARPEntry{Address: p.Address.Addr(), MAC: p.MAC, Interface: p.Name})
+		}
+	}
+	for a, l := range h.arp {
+		if l.out.up() && l.out.Address.IsValid() && l.out.Address.Contains(a) {
+			all = append(all, ARPEntry{a, l.mac, l.out.Name, l.at})
+		}
+	}
+	slices.SortFunc(all, func(a, b ARPEntry) int { return a.Address.Compare(b.Address) })
+	return all
+}
+
+// ClearARP forgets the neighbours.
+func (h *Host) ClearARP() {
+	h.f.mu.Lock()
+	defer h.f.mu.Unlock()
+	clear(h.arp)
+}
+
+// Resolve finds the hardware address behind an IP address next to the named interface.
+func (h *Host) Resolve(name string, a netip.Addr) (net.HardwareAddr, bool) {
+	h.f.mu.Lock()
+	defer h.f.mu.Unlock()
+	p := h.find(name)
+	if p == nil {
+		return nil, false
+	}
+	if n := p.neighbour(a); n != nil {
+		return n.MAC, true
+	}
+	return nil, false
+}

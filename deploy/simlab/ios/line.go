@@ -1,0 +1,65 @@
+package ios
+
+import (
+	"context"
+	"fmt"
+)
+
+// lineNode is "line con 0", "line aux 0" and "line vty N M".
+func lineNode() *node {
+	return group("line", "Configure a terminal line",
+		group("aux", "Auxiliary line", asks(number("first", 0, 0), "First Line number").does(selectLine("aux"))),
+		group("console", "Primary terminal line", asks(number("first", 0, 0), "First Line number").does(selectLine("con"))),
+		group("vty", "Virtual terminal",
+			asks(number("first", 0, 15), "First Line number",
+				asks(number("last", 0, 15), "Last Line number").does(selectLine("vty"))).does(selectLine("vty"))))
+}
+
+func selectLine(kind string) action {
+	return func(_ context.Context, s *shell, a args) error {
+		name := fmt.Sprintf("line %s %s", kind, a["first"])
+		if a["last"] != "" && a["last"] != a["first"] {
+			name += " " + a["last"]
+		}
+		if _, ok := s.r.settings[name]; !ok {
+			s.r.settings[name] = nil
+		}
+		s.mode, s.line = modeLine, name
+		return nil
+	}
+}
+
+// lineTree is the commands below a line. Of what they set, only the console's login has an effect.
+func lineTree() []*node {
+	either := func(word, help string, words ...string) *node {
+		n := group(word, help)
+		for _, w := range words {
+			n.leads(command(w, w, nothing).keeps("", 2))
+		}
+		return n
+	}
+	return []*node{
+		group("access-class", "Filter connections based on an IP access list",
+			asks(word("list", "WORD"), "Access-list name", command("in", "Filter incoming connections", nothing).keeps("", 1))),
+		command("end", "Exit from configure mode", endConfig),
+		group("exec-timeout", "Set the EXEC timeout",
+			asks(number("minutes", 0, 35791), "Timeout in minutes",
+				asks(number("seconds", 0, 2147483), "Timeout in seconds").keeps("", 1)).keeps("", 1)),
+		command("exit", "Exit from line configuration mode", exitConfig),
+		group("history", "Enable and control the command history function",
+			group("size", "Set history buffer size", asks(number("size", 0, 256), "Size of history buffer").keeps("", 2))),
+		group("length", "Set number of lines on a screen", asks(number("lines", 0, 512), "Number of lines").keeps("", 1)),
+		group("logging", "Modify message logging facilities", command("synchronous", "Synchronized message output", nothing).keeps("", 1)),
+		command("login", "Enable password checking", nothing).keeps("", 1).leads(
+			command("local", "Local password checking", nothing).keeps("", 1)),
+		group("password", "Set a password", asks(rest("text"), "The UNENCRYPTED (cleartext) line password").keeps("", 1)),
+		group("privilege", "Change privilege level for line",
+			group("level", "Assign default privilege level for line", asks(number("level", 0, 15), "Default privilege level").keeps("", 2))),
+		group("session-timeout", "Set interval for closing connection", asks(number("minutes", 0, 35791), "Minutes").keeps("", 1)),
+		group("transport", "Define transport protocols for line",
+			either("input", "Define which protocols to use when connecting", "all", "none", "ssh", "telnet"),
+			either("output", "Define which protocols to use for outgoing connections", "all", "none", "ssh", "telnet"),
+			either("preferred", "Specify the preferred protocol to use", "none", "ssh", "telnet")),
+		group("width", "Set width of the display terminal", asks(number("columns", 0, 512), "Number of characters").keeps("", 1)),
+	}
+}
