@@ -11,7 +11,10 @@ import (
 
 // fault turns an error into what Temporal stores and acts on: the code as the type, the message and the hint for the user, and
 // whether and when to try again. The cause is logged by the worker's interceptor and never stored.
-func fault(err error) error {
+func fault(err error) error { return faultAt(err, 0, schema.MaxRuns) }
+
+// faultAt is fault for work that gives up after some attempts: the attempt that fails last is not tried again.
+func faultAt(err error, attempt, most int) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -22,9 +25,9 @@ func fault(err error) error {
 	}
 	return temporal.NewApplicationErrorWithOptions(e.Message, string(e.Code), temporal.ApplicationErrorOptions{
 		Category:       category,
-		NonRetryable:   !retryable(e.Code),
+		NonRetryable:   !retryable(e.Code) || attempt >= most,
 		NextRetryDelay: e.RetryAfter,
-		Details:        []any{schema.Failure{Code: e.Code, Message: e.Message, Hint: e.Hint}},
+		Details:        []any{schema.Failure{Code: e.Code, Message: e.Message, Hint: e.Hint, Attempts: attempt}},
 		Cause:          Cause{err},
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
+	"unicode"
 
 	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/llm"
@@ -65,7 +67,7 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 		return schema.CallModelOutput{Aborted: true}, nil
 	}
 	if err != nil {
-		return schema.CallModelOutput{}, fault(err)
+		return schema.CallModelOutput{}, faultAt(err, attempt, schema.ModelAttempts)
 	}
 	sink := newSink(m.Bus.Publisher(in.TurnRef), messageID(in.TurnID, in.Step), in, attempt)
 	answer, err := m.Model.Stream(run, request, sink.delta)
@@ -86,6 +88,12 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 	end, cancel := settle(ctx)
 	defer cancel()
 	message := assistantMessage(sink.id, in, answer)
+	if !partial && message.Content == "" && message.ToolCalls == nil {
+		message.Content = emptyAnswer
+		if err := sink.delta(llm.Delta{Content: emptyAnswer}); err != nil {
+			return out, fault(err)
+		}
+	}
 	if partial {
 		// A call that may be cut in the middle must not be run, nor stand in the conversation without a result.
 		message.ToolCalls, message.Extra = nil, ""
@@ -106,12 +114,15 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 		message = kept
 	}
 	if failure != nil && !wasAborted {
-		return out, fault(failure)
+		return out, faultAt(failure, sink.attempt, schema.ModelAttempts)
 	}
 	out = described(message, answer.Usage, sink.attempt)
 	out.Aborted = wasAborted
 	return out, nil
 }
+
+// emptyAnswer stands for an answer without a word, which would look like a turn that is stuck.
+const emptyAnswer = "(The model gave an empty answer.)"
 
 // described is what the workflow learns of a message.
 func described(m store.Message, usage llm.Usage, attempt int) schema.CallModelOutput {
@@ -141,11 +152,30 @@ func callID(in schema.CallModelInput, index int) string {
 	return fmt.Sprintf("call_%x", id[:12])
 }
 
+// maxArguments bounds a call's arguments, in bytes. Longer ones are cut, and so fail as no JSON: no tool takes as much.
+const maxArguments = 256 << 10
+
+// cleanName makes a tool's name such as providers take back in the next request, whatever the model invented.
+func cleanName(s string) string {
+	const most = 64
+	name := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, s[:min(len(s), most)])
+	if name == "" {
+		return "unnamed"
+	}
+	return name
+}
+
 func assistantMessage(id string, in schema.CallModelInput, answer llm.Answer) store.Message {
 	m := store.Message{ID: id, Content: answer.Content, Extra: string(answer.Extra)}
 	for i, c := range answer.ToolCalls {
+		arguments := schema.CutText(c.Arguments, maxArguments)
 		m.ToolCalls = append(m.ToolCalls, store.ToolCall{
-			ID: callID(in, i), Name: c.Name, Arguments: c.Arguments, SHA256: tools.HashArguments(c.Arguments), Extra: string(c.Extra),
+			ID: callID(in, i), Name: cleanName(c.Name), Arguments: arguments, SHA256: tools.HashArguments(arguments), Extra: string(c.Extra),
 		})
 	}
 	return m
@@ -212,7 +242,7 @@ func wireMessage(msg store.Message) llm.Message {
 }
 
 // restartNote is the first thing a repeated answer says, for clients that can only append.
-const restartNote = "\n\n[The connection to the model was lost. The answer starts again.]\n\n"
+const restartNote = "\n\n[The answer was interrupted and starts again.]\n\n"
 
 // takeOver fences off earlier attempts, and tells readers to discard what an earlier attempt showed of this message, if it showed anything.
 func (m *Models) takeOver(ctx context.Context, in schema.CallModelInput, attempt int) error {
@@ -232,7 +262,7 @@ func (m *Models) takeOver(ctx context.Context, in schema.CallModelInput, attempt
 		return nil
 	}
 	for _, ev := range []schema.Event{
-		{Type: schema.EventRetry, Reason: "The connection to the model was lost."},
+		{Type: schema.EventRetry, Reason: "The answer was interrupted."},
 		{Type: schema.EventContent, Content: restartNote},
 	} {
 		ev.MessageID, ev.Attempt = id, attempt

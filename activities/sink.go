@@ -32,7 +32,7 @@ func (s *sink) delta(d llm.Delta) error {
 	}
 	if c := d.ToolCall; c != nil && c.Name != "" && time.Since(s.shown[c.Index]) >= callInterval {
 		s.shown[c.Index] = time.Now()
-		return s.call(callID(s.in, c.Index), c.Name, c.Arguments, false)
+		return s.call(callID(s.in, c.Index), cleanName(c.Name), c.Arguments, false)
 	}
 	return nil
 }
@@ -47,7 +47,9 @@ func (s *sink) complete(calls []store.ToolCall) error {
 	return nil
 }
 
+// call publishes a call as it stands. Each such event has all of the arguments so far, so long ones are cut here.
 func (s *sink) call(id, name, arguments string, complete bool) error {
+	arguments = schema.CutText(arguments, schema.MaxItemText)
 	return s.pub.Send(schema.Event{
 		Type: schema.EventToolCall, MessageID: s.id, Attempt: s.attempt,
 		ToolCall: &schema.ToolCallView{

@@ -2,8 +2,10 @@ package apiserver
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"gns3copilot/schema"
@@ -42,7 +44,7 @@ func (s *Server) postStream(ctx context.Context, r request, in *postInput) (*hum
 // checkMessage refuses what no turn can begin with.
 func checkMessage(body *schema.ChatRequest) error {
 	switch {
-	case strings.TrimSpace(body.Message) == "":
+	case !strings.ContainsFunc(body.Message, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }):
 		return schema.Errorf(schema.CodeInvalid, "1 validation error: message must not be blank")
 	case !utf8.ValidString(body.Message) || strings.ContainsRune(body.Message, 0):
 		return schema.Errorf(schema.CodeInvalid, "1 validation error: message must be text without NUL")
@@ -70,6 +72,7 @@ func (s *Server) turnInput(r request, in *postInput) schema.TurnInput {
 	if in.IdempotencyKey != "" {
 		t.TurnID = store.TurnID(r.ID, in.ProjectID, in.IdempotencyKey)
 	}
+	t.BodySHA256 = store.Hash(string(schema.Text(in.Body)))
 	if t.SessionID == "" {
 		t.SessionID = uuid.NewSHA1(uuid.MustParse(t.TurnID), []byte("session")).String()
 	}
@@ -82,8 +85,11 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 	if repeatable {
 		turn, err := s.store.Turn(ctx, in.TurnRef)
 		if err == nil {
-			if turn.MessageSHA256 != store.Hash(in.Message) || turn.SessionKey != in.SessionKey {
-				return turnRun{}, schema.Errorf(schema.CodeInvalid, "This Idempotency-Key was used with another body.")
+			if turn.BodySHA256 != in.BodySHA256 {
+				return turnRun{}, errOtherBody()
+			}
+			if session, err := s.store.Scope(in.UserID, in.ProjectID).Session(ctx, in.SessionID); err == nil {
+				s.refreshCredential(ctx, r, session)
 			}
 			return turnRun{runID: turn.RunID, over: turn.State.Over()}, nil
 		}
@@ -94,17 +100,21 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 	if err := s.vault.Put(ctx, in.TurnID, in.UserID, r.token); err != nil {
 		return turnRun{}, err
 	}
+	// A client that leaves now must not leave a turn behind that was started without its token. For the same reason the token stays
+	// when it isn't certain that the turn wasn't started: it ends by itself.
+	ctx = context.WithoutCancel(ctx)
 	runID, err := s.startTurn(ctx, in)
-	if err != nil {
-		if schema.CodeOf(err) == schema.CodeTurnRunning {
-			err = s.wakeRunning(ctx, r, in.TurnRef, err)
-		}
-		if err := s.vault.Drop(context.WithoutCancel(ctx), in.TurnID, in.UserID); err != nil {
+	if schema.CodeOf(err) == schema.CodeTurnRunning {
+		if err := s.vault.Drop(ctx, in.TurnID, in.UserID); err != nil {
 			s.log.WarnContext(ctx, "token not dropped", "error", err)
 		}
-		return turnRun{}, err
+		err = s.wakeRunning(ctx, r, in.TurnRef, err)
 	}
-	return turnRun{runID: runID}, nil
+	return turnRun{runID: runID}, err
+}
+
+func errOtherBody() error {
+	return schema.Errorf(schema.CodeInvalid, "This Idempotency-Key was used with another body.")
 }
 
 // wakeRunning gives the turn that keeps the session busy its owner's token, if that is what it waits for, and says so.
@@ -123,7 +133,17 @@ func (s *Server) conversationWhenDone(ref schema.TurnRef, run turnRun) *huma.Str
 		c := echoOf(hc)
 		ctx, cancel := s.streamContext(c.Request().Context())
 		defer cancel()
-		err := s.follow(ctx, ref, run, 0, func(string, []byte) error { return nil })
+		var failure *schema.Error
+		err := s.follow(ctx, ref, run, 0, func(_ string, data []byte) error {
+			var ev schema.Event
+			if json.Unmarshal(data, &ev) == nil && ev.Type == schema.EventError {
+				failure = &schema.Error{Code: ev.Code, Message: ev.Error, Hint: ev.Hint}
+			}
+			return nil
+		})
+		if err == nil && failure != nil {
+			err = failure
+		}
 		var h schema.ConversationHistory
 		if err == nil {
 			h, err = s.turnHistory(ctx, ref)

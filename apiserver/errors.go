@@ -25,6 +25,13 @@ var statuses = map[schema.Code]int{
 	schema.CodeModelNotConfigured: http.StatusBadRequest,
 	schema.CodeGNS3Unavailable:    http.StatusBadGateway,
 	schema.CodeUnavailable:        http.StatusServiceUnavailable,
+	schema.CodeModelAuth:          http.StatusBadGateway,
+	schema.CodeModelRefused:       http.StatusBadGateway,
+	schema.CodeModelContext:       http.StatusBadGateway,
+	schema.CodeModelBusy:          http.StatusBadGateway,
+	schema.CodeModelUnreachable:   http.StatusBadGateway,
+	schema.CodeModelBroken:        http.StatusBadGateway,
+	schema.CodeModelTruncated:     http.StatusBadGateway,
 }
 
 func statusOf(c schema.Code) int {

@@ -16,11 +16,17 @@ import (
 var prefixes = []string{"/v3/copilot/projects/{project_id}/chat", "/v3/projects/{project_id}/chat"}
 
 // maxBody bounds a request's body, in bytes.
-const maxBody = 32 << 10
+const maxBody = 32<<10 + 1 // the first size that is too large
 
 // ProjectPath is the part of a path that names the project. It is exported since huma looks into exported embedded structs alone.
 type ProjectPath struct {
 	ProjectID string `path:"project_id" doc:"The GNS3 project's UUID."`
+}
+
+// Resolve makes one spelling of the id: the same project must not have two sets of sessions.
+func (p *ProjectPath) Resolve(huma.Context) []error {
+	p.ProjectID = strings.ToLower(p.ProjectID)
+	return nil
 }
 
 // SessionPath names a session of the project.

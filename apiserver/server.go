@@ -124,10 +124,12 @@ func (s *Server) httpError(err error, c echo.Context) {
 		return
 	}
 	var he *echo.HTTPError
-	if errors.As(err, &he) {
-		err = schema.Errorf(codeOf(he.Code), "%v", he.Message).WithCause(err)
+	if errors.As(err, &he) { // the router's own: no such method, and the like
+		err = c.JSON(he.Code, schema.ErrorBody{Message: fmt.Sprint(he.Message), Code: codeOf(he.Code), RequestID: requestID(c)})
+	} else {
+		err = s.fail(c, err)
 	}
-	if err := s.fail(c, err); err != nil {
+	if err != nil {
 		s.log.Debug("error not delivered", "error", err)
 	}
 }

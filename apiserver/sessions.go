@@ -16,7 +16,7 @@ import (
 type listInput struct {
 	ProjectPath
 	UserID      string      `query:"user_id" doc:"Somebody else's sessions are never shown."`
-	CopilotMode schema.Mode `query:"copilot_mode"`
+	CopilotMode schema.Mode `query:"copilot_mode" enum:"teaching_assistant,lab_automation_assistant,troubleshooting_injection"`
 	Limit       int         `query:"limit" default:"100" minimum:"1" maximum:"1000"`
 }
 
@@ -155,21 +155,19 @@ func (s *Server) abort(ctx context.Context, r request, in *abortInput) (*body[sc
 	}
 	reply := &body[schema.AbortReply]{Body: schema.AbortReply{Status: "ok", SessionID: in.SessionID}}
 	key := store.SessionKey(r.ID, in.ProjectID, in.SessionID)
-	if err := s.signal(ctx, key, schema.SignalAbort); err != nil {
-		return nil, err
-	}
+	signalled := s.signal(ctx, key, schema.SignalAbort)
 	session, err := s.store.Scope(r.ID, in.ProjectID).Session(ctx, in.SessionID)
 	if schema.CodeOf(err) == schema.CodeNotFound {
-		return reply, nil
+		return reply, signalled
 	}
 	if err != nil {
 		return nil, err
 	}
-	// The signal is stored; this only makes it quicker.
+	// The signal is what can't be lost; this makes it quicker, and reaches a worker while Temporal is away.
 	if err := s.bus.Abort(session.LastTurnID); err != nil {
 		s.log.WarnContext(ctx, "abort not broadcast", "turn", session.LastTurnID, "error", err)
 	}
-	return reply, nil
+	return reply, signalled
 }
 
 // signal tells the session's workflow something; that none runs is fine. It fails with CodeUnavailable.
@@ -190,7 +188,7 @@ func (s *Server) signal(ctx context.Context, sessionKey, name string) error {
 func (s *Server) refreshCredential(ctx context.Context, r request, session store.Session) (woken bool) {
 	ref := schema.TurnRef{TurnID: session.LastTurnID, UserID: r.ID, ProjectID: session.ProjectID}
 	turn, err := s.store.Turn(ctx, ref)
-	if err == nil && turn.State.Over() {
+	if err == nil && turn.State.Over() || session.LastTurnID == "" {
 		return false
 	}
 	if err == nil {

@@ -54,7 +54,7 @@ func (s *Server) startOnce(ctx context.Context, in schema.TurnInput) (string, er
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		WorkflowTaskTimeout:                      taskTimeout,
 		EnableEagerStart:                         true,
-		Memo:                                     map[string]any{schema.MemoTurnID: in.TurnID},
+		Memo:                                     map[string]any{schema.MemoTurnID: in.TurnID, schema.MemoBody: in.BodySHA256},
 		StaticSummary:                            "Turn of session " + in.SessionID,
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			temporal.NewSearchAttributeKeyKeyword(schema.SearchProjectID).ValueSet(in.ProjectID),
@@ -67,7 +67,7 @@ func (s *Server) startOnce(ctx context.Context, in schema.TurnInput) (string, er
 		return run.GetRunID(), nil
 	}
 	var already *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &already) || ctx.Err() != nil {
+	if errors.As(err, &already) {
 		return "", err
 	}
 	// The answer may be lost although the start wasn't.
@@ -84,10 +84,12 @@ func (s *Server) awaitClose(ctx context.Context, in schema.TurnInput, runID stri
 	if err != nil {
 		return false, temporalUnavailable(err)
 	}
-	if found.turnID == in.TurnID {
+	switch {
+	case found.turnID == in.TurnID && found.body != in.BodySHA256:
+		return false, errOtherBody()
+	case found.turnID == in.TurnID:
 		return true, nil
-	}
-	if found.closed {
+	case found.closed:
 		return false, nil
 	}
 	ref := in.TurnRef
@@ -107,8 +109,8 @@ func (s *Server) awaitClose(ctx context.Context, in schema.TurnInput, runID stri
 }
 
 type foundRun struct {
-	runID, turnID string
-	closed        bool
+	runID, turnID, body string
+	closed              bool
 }
 
 func (s *Server) describe(ctx context.Context, sessionKey, runID string) (foundRun, error) {
@@ -123,9 +125,11 @@ func (s *Server) describe(ctx context.Context, sessionKey, runID string) (foundR
 		runID:  info.GetExecution().GetRunId(),
 		closed: info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
 	}
-	if p, ok := info.GetMemo().GetFields()[schema.MemoTurnID]; ok {
-		if err := converter.GetDefaultDataConverter().FromPayload(p, &f.turnID); err != nil {
-			return foundRun{}, err
+	for name, field := range map[string]*string{schema.MemoTurnID: &f.turnID, schema.MemoBody: &f.body} {
+		if p, ok := info.GetMemo().GetFields()[name]; ok {
+			if err := converter.GetDefaultDataConverter().FromPayload(p, field); err != nil {
+				return foundRun{}, err
+			}
 		}
 	}
 	return f, nil

@@ -45,6 +45,10 @@ func (s *Server) stream(ref schema.TurnRef, run turnRun, after uint64, reset str
 		c := echoOf(hc)
 		ctx, cancel := s.streamContext(c.Request().Context())
 		defer cancel()
+		if run.over && after > 0 && s.nothingAfter(ctx, ref, after) {
+			_ = c.NoContent(http.StatusNoContent) // which tells an EventSource not to come back
+			return
+		}
 		w := newSSE(c)
 		if reset != "" {
 			if w.send("", schema.Text(schema.Event{Type: schema.EventReset, Reason: reset, SessionID: ref.SessionID})) != nil {
@@ -60,6 +64,12 @@ func (s *Server) stream(ref schema.TurnRef, run turnRun, after uint64, reset str
 		_ = w.send("", schema.Text(schema.Event{Type: schema.EventError, Error: e.Message, Code: e.Code,
 			Hint: "The turn goes on. Open the session again to follow it.", SessionID: ref.SessionID}))
 	}}
+}
+
+// nothingAfter tells whether the client has seen all of a turn.
+func (s *Server) nothingAfter(ctx context.Context, ref schema.TurnRef, after uint64) bool {
+	_, last, _, err := s.bus.Last(ctx, ref)
+	return err == nil && last > 0 && after >= last
 }
 
 // follow hands each event to send until done. A run that closed without one is given an end here.
@@ -107,13 +117,13 @@ func (s *Server) follow(ctx context.Context, ref schema.TurnRef, run turnRun, af
 				return err
 			}
 			if last == 0 { // nothing was published, or nothing of it is kept
-				return endFor(ref, send)
+				return s.endFor(ctx, ref, send)
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 		if last > 0 && seen >= last {
-			return endFor(ref, send)
+			return s.endFor(ctx, ref, send)
 		}
 	}
 }
@@ -145,18 +155,29 @@ func (s *Server) awaitRun(ctx context.Context, ref schema.TurnRef, run turnRun) 
 		err := s.temporal.GetWorkflow(ctx, schema.WorkflowID(ref.SessionKey), run.runID).Get(ctx, nil)
 		var failed *temporal.WorkflowExecutionError
 		var gone *serviceerror.NotFound
-		run.over = err == nil || errors.As(err, &failed) || errors.As(err, &gone)
+		if err != nil && !errors.As(err, &failed) && !errors.As(err, &gone) {
+			continue
+		}
+		// A workflow that was reset goes on as another run.
+		turn, err := s.store.Turn(ctx, ref)
+		run.over = err != nil || turn.State.Over() || turn.RunID == run.runID
+		run.runID = turn.RunID
 	}
 	return true
 }
 
-// endFor tells readers the end of a turn that could not tell it itself.
-func endFor(ref schema.TurnRef, send func(id string, data []byte) error) error {
-	for _, ev := range []schema.Event{
+// endFor tells readers the end of a turn whose own events don't: they are no longer kept, or the turn could not tell any.
+func (s *Server) endFor(ctx context.Context, ref schema.TurnRef, send func(id string, data []byte) error) error {
+	events := []schema.Event{
 		{Type: schema.EventError, Error: "The turn was ended from outside.", Code: schema.CodeInternal,
 			Hint: "Send the message again. What was done until then is in the history."},
 		{Type: schema.EventDone, TurnID: ref.TurnID, StopReason: schema.StopError},
-	} {
+	}
+	if turn, err := s.store.Turn(ctx, ref); err == nil && turn.State.Over() {
+		events[0] = schema.Event{Type: schema.EventReset, Reason: "The turn's events are no longer kept; the history has what was said."}
+		events[1].StopReason = turn.StopReason
+	}
+	for _, ev := range events {
 		ev.SessionID = ref.SessionID
 		if err := send("", schema.Text(ev)); err != nil {
 			return err

@@ -26,12 +26,16 @@ const (
 
 	// MemoTurnID is the memo field with the turn's id: how a start whose answer got lost recognises its own run.
 	MemoTurnID = "turn_id"
+	// MemoBody is the memo field with the hash of the request's body.
+	MemoBody = "body_sha256"
 )
 
-// How often a model call, and a tool that only reads, are tried.
+// How often a model call, and a tool that only reads, are tried when they fail; and how often work is begun in all, since a worker that
+// was killed is no failure of the model's.
 const (
 	ModelAttempts = 3
 	ToolAttempts  = 3
+	MaxRuns       = 10
 )
 
 // Search attributes, all keywords. An unregistered one refuses the start of a workflow, so readiness checks them.

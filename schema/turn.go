@@ -13,7 +13,9 @@ type TurnRef struct {
 // TurnInput starts ChatTurn. Limits and mode are fixed here, so that a later configuration never changes a running turn.
 type TurnInput struct {
 	TurnRef
-	Message     string   `json:"message"`
+	Message string `json:"message"`
+	// BodySHA256 is of what the client sent, to tell a repeated request from another one.
+	BodySHA256  string   `json:"body_sha256"`
 	Mode        Mode     `json:"mode"`
 	Temperature *float64 `json:"temperature,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
@@ -164,6 +166,8 @@ type Failure struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	// Attempts is how often the work was tried, where that is known.
+	Attempts int `json:"attempts,omitempty"`
 }
 
 // CheckCredentialInput marks the turn as waiting for its owner's token.

@@ -20,6 +20,9 @@ func ChatTurn(ctx workflow.Context, in schema.TurnInput) (schema.TurnOutput, err
 		return schema.TurnOutput{}, err
 	}
 	end := t.answer()
+	if end.foreign {
+		return schema.TurnOutput{State: schema.TurnFailed, StopReason: schema.StopError}, nil
+	}
 	return t.finish(end)
 }
 
@@ -41,6 +44,7 @@ type turn struct {
 type ending struct {
 	reason  schema.StopReason
 	failure *schema.Failure
+	foreign bool // the turn's id belongs to another session's turn, whose books are not ours
 }
 
 func newTurn(ctx workflow.Context, in schema.TurnInput) *turn {
@@ -97,7 +101,9 @@ func (t *turn) answer() ending {
 	t.say("Beginning the turn")
 	begun, err := t.begin()
 	if err != nil {
-		return failed(err)
+		end := failed(err)
+		end.foreign = end.failure.Code == schema.CodeConflict
+		return end
 	}
 	if begun.WantTitle {
 		t.makeTitle()

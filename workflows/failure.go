@@ -48,13 +48,8 @@ func codeOf(err error) schema.Code {
 
 // triesOf is how many requests a failed model call has sent, as far as can be known; 0 without a failure.
 func triesOf(err error) int {
-	var activity *temporal.ActivityError
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &activity) && activity.RetryState() == enumspb.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED:
-		return schema.ModelAttempts
-	default:
-		return 1
 	}
+	return max(1, failureOf(err).Attempts)
 }

@@ -64,7 +64,7 @@ func (t *turn) callModel() (schema.CallModelOutput, error) {
 		HeartbeatTimeout:       heartbeat,
 		WaitForCancellation:    true,
 		RetryPolicy: &temporal.RetryPolicy{
-			MaximumAttempts: schema.ModelAttempts, InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: 30 * time.Second,
+			MaximumAttempts: schema.MaxRuns, InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: 30 * time.Second,
 		},
 		Summary: "Ask the model",
 	})
@@ -127,7 +127,7 @@ func (t *turn) runTool(own workflow.Context, v schema.Verdict) {
 		ScheduleToStartTimeout: noWorkerWait,
 		HeartbeatTimeout:       heartbeat,
 		WaitForCancellation:    true,
-		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: schema.ToolAttempts, InitialInterval: time.Second, BackoffCoefficient: 2},
+		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: schema.MaxRuns, InitialInterval: time.Second, BackoffCoefficient: 2},
 		Summary:                v.Summary,
 	})
 	for {

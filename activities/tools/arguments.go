@@ -33,7 +33,10 @@ func Unwrap(arguments string) (map[string]json.RawMessage, error) {
 		inner = []byte(text)
 	}
 	if trimmed := bytes.TrimSpace(inner); len(trimmed) > 0 && trimmed[0] == '[' {
-		return map[string]json.RawMessage{"device_configs": inner}, nil
+		if !json.Valid(trimmed) {
+			return nil, badArguments(nil)
+		}
+		return map[string]json.RawMessage{"device_configs": trimmed}, nil
 	}
 	return object(inner)
 }

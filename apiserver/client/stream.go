@@ -17,6 +17,7 @@ import (
 type Stream struct {
 	body io.ReadCloser
 	r    *bufio.Reader
+	over bool // the turn has no further event
 }
 
 // Received is an event with the id to resume behind; a heartbeat and what the server adds by itself have none.
@@ -30,7 +31,7 @@ func (c *Client) open(req *http.Request) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{body: resp.Body, r: bufio.NewReaderSize(resp.Body, 64<<10)}, nil
+	return &Stream{body: resp.Body, r: bufio.NewReaderSize(resp.Body, 64<<10), over: resp.StatusCode == http.StatusNoContent}, nil
 }
 
 // Close ends the stream; the turn goes on.
@@ -116,7 +117,7 @@ type follower struct {
 // drain reads to done, which is nil; any other end is an error.
 func (f *follower) drain(stream *Stream) error {
 	defer stream.Close()
-	for {
+	for !stream.over {
 		ev, err := stream.Next()
 		if err != nil {
 			return err
@@ -128,10 +129,9 @@ func (f *follower) drain(stream *Stream) error {
 		if err := f.on(ev); err != nil {
 			return stopped{err}
 		}
-		if ev.Type == schema.EventDone {
-			return nil
-		}
+		stream.over = ev.Type == schema.EventDone
 	}
+	return nil
 }
 
 // reattach tries until the server is there again.

@@ -3,8 +3,10 @@ package dev_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,8 +137,81 @@ func TestIdempotencyKey(t *testing.T) {
 	if _, err := post("something else"); schema.CodeOf(err) != schema.CodeInvalid {
 		t.Fatalf("another body: %v", err)
 	}
+	again, err := u.Events(u.bounded(), u.project, first[0].SessionID, last(first).ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ev, err := again.Next(); err != io.EOF {
+		t.Fatalf("behind done: %+v %v", ev, err)
+	}
 	if h := u.history(first[0].SessionID); len(h.Messages) != 2 {
 		t.Fatalf("%d messages", len(h.Messages))
+	}
+}
+
+// TestAClientThatLeavesAtOnce posts and hangs up within the milliseconds of a start: what was started must still come to its end.
+func TestAClientThatLeavesAtOnce(t *testing.T) {
+	u := login(t, "admin")
+	suite.model.On("gone", text("nobody listens"))
+	sessions := map[string]bool{}
+	for i := range 40 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*300*time.Microsecond)
+		session := newSession()
+		sessions[session] = true
+		if s, err := u.Post(ctx, u.project, schema.ChatRequest{Message: "gone", SessionID: session}, ""); err == nil {
+			_ = s.Close()
+		}
+		cancel()
+	}
+	// Whatever began is answered; a second message proves that no session is stuck.
+	suite.model.On("anybody there", text("yes"))
+	for session := range sessions {
+		deadline := time.After(time.Minute)
+		for {
+			s, err := u.Post(u.bounded(), u.project, schema.ChatRequest{Message: "anybody there", SessionID: session}, "")
+			if err == nil {
+				if got := said(until(t, s, isType(schema.EventDone))); got != "yes" {
+					t.Fatalf("%q", got)
+				}
+				break
+			}
+			if schema.CodeOf(err) != schema.CodeTurnRunning {
+				t.Fatal(err)
+			}
+			select {
+			case <-deadline:
+				t.Fatal("the session stays blocked")
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}
+}
+
+// TestTheSameKeyAtOnce posts different things under one Idempotency-Key at the same moment: one is answered, the others are told.
+func TestTheSameKeyAtOnce(t *testing.T) {
+	u := login(t, "admin")
+	key, answered := newSession(), make(chan string, 8)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		message := fmt.Sprint("keyed ", i)
+		suite.model.On(message, text(message))
+		wg.Go(func() {
+			text := ""
+			err := u.Turn(u.bounded(), u.project, schema.ChatRequest{Message: message, SessionID: "keyed"}, key, func(ev client.Received) error {
+				text += ev.Content
+				return nil
+			}, nil)
+			switch {
+			case err == nil && text == message:
+				answered <- message
+			case schema.CodeOf(err) != schema.CodeInvalid:
+				t.Errorf("%s: %q %v", message, text, err)
+			}
+		})
+	}
+	wg.Wait()
+	if len(answered) != 1 {
+		t.Errorf("%d were answered", len(answered))
 	}
 }
 
@@ -302,6 +377,11 @@ func TestWithoutAStream(t *testing.T) {
 	suite.model.On("as a whole", text("all of it"))
 	status, body := u.raw(http.MethodPost, "/v3/projects/"+u.project+"/chat/stream", `{"message": "as a whole", "stream": false}`, true)
 	if status != http.StatusOK || !strings.Contains(body, `"content":"all of it"`) || !strings.Contains(body, `"thread_id"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	suite.model.On("as a failure", func(r *scriptmodel.Reply) { r.Fail(401, `{"error":{"message":"no"}}`) })
+	status, body = u.raw(http.MethodPost, "/v3/projects/"+u.project+"/chat/stream", `{"message": "as a failure", "stream": false}`, true)
+	if status != http.StatusBadGateway || !strings.Contains(body, `"code":"model_auth"`) {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -140,6 +140,7 @@ func TestCallsThatDoNotRun(t *testing.T) {
 		"several lines":   {commandsTool, `{"device_configs": [{"device_name": "R1", "commands": ["show version\nreload"]}]}`, "several lines"},
 		"unknown tool":    {"delete_everything", `{}`, "no tool named"},
 		"broken JSON":     {commandsTool, `{"device_configs": [`, "not a JSON object"},
+		"cut envelope":    {commandsTool, `{"tool_input": "[{\"device_name\": \"R1\", "}`, "not a JSON object"},
 		"two objects":     {commandsTool, `{"a":1}{"b":2}`, "not a JSON object"},
 		"missing field":   {commandsTool, `{"device_configs": [{"device_name": "R1"}]}`, "commands"},
 		"another project": {commandsTool, `{"project_id": "x", "device_configs": [{"device_name": "R1", "commands": ["show version"]}]}`, "not this conversation's project"},

@@ -43,7 +43,7 @@ func (s *Store) FinishTurn(ctx context.Context, in schema.FinishTurnInput, fallb
 		if err := count(db, &session, in); err != nil {
 			return err
 		}
-		if err := db.Model(&session).Select("*").Omit("ID", "CreatedAt", "Pinned", "TurnCount", "LastTurnID").Updates(&session).Error; err != nil {
+		if err := saveCounters(db, &session); err != nil {
 			return err
 		}
 		return db.Model(&turn).Updates(finishedColumns(db, in, f)).Error
@@ -95,6 +95,11 @@ func count(db *gorm.DB, session *Session, in schema.FinishTurnInput) error {
 	now := db.NowFunc()
 	session.LastMessageAt = &now
 	return nil
+}
+
+// saveCounters writes what a turn's end changes of its session.
+func saveCounters(db *gorm.DB, session *Session) error {
+	return db.Model(session).Select("*").Omit("ID", "CreatedAt", "Pinned", "TurnCount", "LastTurnID").Updates(session).Error
 }
 
 func finishedColumns(db *gorm.DB, in schema.FinishTurnInput, f Finished) map[string]any {

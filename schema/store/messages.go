@@ -41,12 +41,16 @@ func (s *Store) ClaimStep(ctx context.Context, ref schema.TurnRef, step, attempt
 }
 
 // PutAssistant stores the assistant's message of a step. When the step has one already, that one stands and is returned: an
-// activity that is run again must not answer twice. It fails with CodeConflict when a later attempt has claimed the step.
+// activity that is run again must not answer twice. It fails with CodeConflict when a later attempt has
+// claimed the step, and when the turn is over.
 func (s *Store) PutAssistant(ctx context.Context, ref schema.TurnRef, step, attempt int, m Message) (Message, error) {
 	err := s.tx(ctx, "store assistant message", func(db *gorm.DB) error {
 		var turn Turn
-		if err := db.Select("id", "number", "claim_step", "claim_attempt").Where("id = ?", ref.TurnID).Take(&turn).Error; err != nil {
+		if err := db.Select("id", "number", "state", "claim_step", "claim_attempt").Where("id = ?", ref.TurnID).Take(&turn).Error; err != nil {
 			return err
+		}
+		if turn.State.Over() {
+			return errTurnOver()
 		}
 		if turn.ClaimStep == step && turn.ClaimAttempt > attempt {
 			return schema.Errorf(schema.CodeConflict, "A later attempt answers this step.")
@@ -62,6 +66,9 @@ func (s *Store) PutAssistant(ctx context.Context, ref schema.TurnRef, step, atte
 	})
 	return m, err
 }
+
+// errTurnOver refuses what comes too late: from a worker that doesn't know yet that its turn was ended.
+func errTurnOver() error { return schema.Errorf(schema.CodeConflict, "The turn is over.") }
 
 // Assistant finds the assistant's message of a step. It fails with CodeNotFound.
 func (s *Store) Assistant(ctx context.Context, ref schema.TurnRef, step int) (Message, error) {
@@ -91,6 +98,13 @@ func (s *Store) PutResult(ctx context.Context, ref schema.TurnRef, step int, cal
 		before := place(db, ref.TurnID, step, index+1).Limit(1).Find(&m)
 		if before.Error != nil || before.RowsAffected == 1 {
 			return before.Error
+		}
+		var open int64
+		if err := db.Model(&Turn{}).Where("id = ? AND state NOT IN ?", ref.TurnID, over).Count(&open).Error; err != nil {
+			return err
+		}
+		if open == 0 {
+			return errTurnOver()
 		}
 		if err := insertResult(db, assistant, index, content, whole); err != nil {
 			return err

@@ -75,8 +75,8 @@ type Turn struct {
 	// ClaimStep and ClaimAttempt fence off what older attempts of a step's model call still want to store.
 	ClaimStep    int `gorm:"not null"`
 	ClaimAttempt int `gorm:"not null"`
-	// MessageSHA256 tells whether a repeated Idempotency-Key comes with the same message.
-	MessageSHA256 string `gorm:"not null"`
+	// BodySHA256 tells whether a repeated Idempotency-Key comes with the same body.
+	BodySHA256 string `gorm:"column:body_sha256;not null"`
 	// Topology is the lab as the model was shown it, read once and again after a change.
 	Topology string `gorm:"not null"`
 	// Title is the one made beside the first answer, until FinishTurn takes it over.

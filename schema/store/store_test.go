@@ -186,6 +186,13 @@ func TestAnAbandonedTurnIsRepaired(t *testing.T) {
 	if err != nil || len(results) != 2 {
 		t.Fatalf("%v %v", results, err)
 	}
+	if got := session(t, s, next); got.MessageCount != 4 {
+		t.Errorf("the abandoned turn's messages count too: %d", got.MessageCount)
+	}
+	// Its worker may live on and not know.
+	if _, err := s.PutAssistant(t.Context(), old.TurnRef, 2, 1, Message{ID: "late"}); schema.CodeOf(err) != schema.CodeConflict {
+		t.Errorf("a late answer: %v", err)
+	}
 	messages, err := s.Conversation(t.Context(), next.TurnRef)
 	if err != nil || len(messages) != 5 || messages[4].Content != "second" {
 		t.Fatalf("%d %v", len(messages), err)

@@ -23,7 +23,7 @@ func Hash(text string) string {
 }
 
 // BeginTurn stores the turn, its session when new, and the user's message, and closes what an earlier turn left open. Running it
-// again for the same turn changes nothing. wantTitle tells whether the session still has no title of its own.
+// again for the same turn changes nothing. It fails with CodeConflict when the turn belongs to another session. wantTitle tells whether the session still has no title of its own.
 func (s *Store) BeginTurn(ctx context.Context, in schema.BeginTurnInput) (wantTitle bool, err error) {
 	err = s.tx(ctx, "begin turn", func(db *gorm.DB) error {
 		session, err := s.openSession(db, in)
@@ -31,14 +31,21 @@ func (s *Store) BeginTurn(ctx context.Context, in schema.BeginTurnInput) (wantTi
 			return err
 		}
 		wantTitle = session.Metadata.TitleSource == TitleNone || session.Metadata.TitleSource == TitleFallback
-		var known int64
-		if err := db.Model(&Turn{}).Where("id = ?", in.TurnID).Count(&known).Error; err != nil || known > 0 {
-			return err
+		var known Turn
+		found := db.Select("session_key", "run_id").Where("id = ?", in.TurnID).Limit(1).Find(&known)
+		switch {
+		case found.Error != nil:
+			return found.Error
+		case found.RowsAffected == 0:
+			if err := s.closeAbandoned(db, &session); err != nil {
+				return err
+			}
+			return s.insertTurn(db, in, session)
+		case known.SessionKey != in.SessionKey:
+			return schema.Errorf(schema.CodeConflict, "This Idempotency-Key was used in another session.")
 		}
-		if err := s.closeAbandoned(db, session); err != nil {
-			return err
-		}
-		return s.insertTurn(db, in, session)
+		// A workflow that was reset goes on as another run.
+		return db.Model(&Turn{}).Where("id = ? AND run_id <> ?", in.TurnID, in.RunID).Update("run_id", in.RunID).Error
 	})
 	return wantTitle, err
 }
@@ -60,7 +67,7 @@ func (s *Store) insertTurn(db *gorm.DB, in schema.BeginTurnInput, session Sessio
 	now := db.NowFunc()
 	turn := Turn{
 		ID: in.TurnID, SessionKey: in.SessionKey, Number: session.TurnCount + 1, UserID: in.UserID, ProjectID: in.ProjectID,
-		RunID: in.RunID, Mode: in.Mode, State: schema.TurnRunning, MessageSHA256: Hash(in.Message), StartedAt: now,
+		RunID: in.RunID, Mode: in.Mode, State: schema.TurnRunning, BodySHA256: in.BodySHA256, StartedAt: now,
 	}
 	if err := db.Create(&turn).Error; err != nil {
 		return err
@@ -80,7 +87,7 @@ func (s *Store) insertTurn(db *gorm.DB, in schema.BeginTurnInput, session Sessio
 
 // closeAbandoned ends the books of turns whose run is gone without FinishTurn, as after a termination by an operator: a session
 // runs one workflow at a time, so none of them can still be at work when a new turn begins.
-func (s *Store) closeAbandoned(db *gorm.DB, session Session) error {
+func (s *Store) closeAbandoned(db *gorm.DB, session *Session) error {
 	var open []Turn
 	if err := db.Where("session_key = ? AND state NOT IN ?", session.Key, over).Find(&open).Error; err != nil {
 		return err
@@ -88,6 +95,12 @@ func (s *Store) closeAbandoned(db *gorm.DB, session Session) error {
 	for _, t := range open {
 		ref := schema.TurnRef{TurnID: t.ID, SessionKey: t.SessionKey, UserID: t.UserID, ProjectID: t.ProjectID}
 		if err := closeDangling(db, ref); err != nil {
+			return err
+		}
+		if err := count(db, session, schema.FinishTurnInput{TurnRef: ref}); err != nil {
+			return err
+		}
+		if err := saveCounters(db, session); err != nil {
 			return err
 		}
 		if err := db.Model(&Turn{}).Where("id = ?", t.ID).Updates(map[string]any{
