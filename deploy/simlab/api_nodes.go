@@ -151,7 +151,7 @@ func (c *call) getLink() {
 		return
 	}
 	if l := c.theLink(); l != nil {
-		c.reply(http.StatusOK, l.view(c.project.id))
+		c.reply(http.StatusOK, l.detail(c.project.id))
 	}
 }
 
@@ -266,7 +266,7 @@ func (c *call) createLink() {
 	}
 	links := c.project.allLinks()
 	i := slices.IndexFunc(links, func(l *link) bool { return l.id == id })
-	c.reply(http.StatusCreated, links[i].view(c.project.id))
+	c.reply(http.StatusCreated, links[i].detail(c.project.id))
 }
 
 // portAt finds a port by its numbers.

@@ -4,7 +4,7 @@
 //	console/  serves one device's console over telnet
 //	terminal/ the line discipline between a console and a device's program
 //	fabric/   the network between the devices
-//	ios/      an IOS-like router
+//	ios/      an IOS-like router, and a switch
 //	vpcs/     a VPCS host
 //
 // README.md says what is simulated, what is simplified, and what a real device would do differently.

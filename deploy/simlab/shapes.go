@@ -202,7 +202,7 @@ func (n *node) view(detailed bool) nodeView {
 type linkSaved struct {
 	Nodes     []linkNodeView `json:"nodes"`
 	Suspend   bool           `json:"suspend"`
-	LinkStyle struct{}       `json:"link_style"`
+	LinkStyle any            `json:"link_style"`
 	Filters   struct{}       `json:"filters"`
 	LinkID    string         `json:"link_id"`
 }
@@ -220,10 +220,10 @@ type linkView struct {
 }
 
 type linkNodeView struct {
-	NodeID        string        `json:"node_id"`
-	AdapterNumber int           `json:"adapter_number"`
-	PortNumber    int           `json:"port_number"`
-	Label         linkLabelView `json:"label"`
+	NodeID        string `json:"node_id"`
+	AdapterNumber int    `json:"adapter_number"`
+	PortNumber    int    `json:"port_number"`
+	Label         any    `json:"label"`
 }
 
 type linkLabelView struct {
@@ -231,8 +231,26 @@ type linkLabelView struct {
 	Style string `json:"style"`
 }
 
+// linkLabelDetail and linkStyleDetail are those of a link that is read alone, where GNS3 fills in defaults.
+type linkLabelDetail struct {
+	linkLabelView
+	X        *int `json:"x"`
+	Y        *int `json:"y"`
+	Rotation *int `json:"rotation"`
+}
+
+type linkStyleDetail struct {
+	Color     *string  `json:"color"`
+	Width     *int     `json:"width"`
+	Type      *int     `json:"type"`
+	LinkType  *string  `json:"link_type"`
+	Curviness *float64 `json:"bezier_curviness"`
+	Roundness *float64 `json:"flowchart_roundness"`
+	Offset    *float64 `json:"control_offset"`
+}
+
 func (l *link) saved() linkSaved {
-	s := linkSaved{LinkID: l.id}
+	s := linkSaved{LinkID: l.id, LinkStyle: struct{}{}}
 	for _, e := range l.ends {
 		text := "e0"
 		if e.node.kind != kindVPCS {
@@ -246,6 +264,18 @@ func (l *link) saved() linkSaved {
 
 func (l *link) view(projectID string) linkView {
 	return linkView{linkSaved: l.saved(), ProjectID: projectID, LinkType: "ethernet"}
+}
+
+// detail is a link that is read alone.
+func (l *link) detail(projectID string) linkView {
+	v := l.view(projectID)
+	v.LinkStyle = linkStyleDetail{}
+	for i, n := range v.Nodes {
+		if label, ok := n.Label.(linkLabelView); ok {
+			v.Nodes[i].Label = linkLabelDetail{linkLabelView: label}
+		}
+	}
+	return v
 }
 
 // templates is the reply of GET /v3/templates.

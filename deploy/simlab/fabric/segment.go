@@ -11,6 +11,8 @@ import (
 type Switchport struct {
 	On      bool
 	Trunk   bool
+	Static  bool         // the mode is set, to access unless Trunk says otherwise
+	Dot1Q   bool         // the trunk encapsulation is set
 	Access  int          // the VLAN in access mode; zero means 1
 	Native  int          // the untagged VLAN of a trunk; zero means 1
 	Allowed map[int]bool // the VLANs of a trunk; nil means all

@@ -249,7 +249,7 @@ func (s *shell) addRule(name string, extended bool, r fabric.Rule) {
 	s.r.host.SetRules(name, rules)
 }
 
-// dropRules removes what an entry says, and the list with its last rule.
+// dropRules removes entries. A list without any stays, and permits everything.
 func (s *shell) dropRules(name string, matches func(fabric.Rule) bool) {
 	rules := slices.DeleteFunc(s.r.host.Rules(name), matches)
 	s.r.host.SetRules(name, append([]fabric.Rule{}, rules...))

@@ -71,10 +71,11 @@ func ipNodes(r *Router) []*node {
 		group("default-gateway", "Specify default gateway (if not routing IP)", asks(address("via"), "IP address of default gateway").keeps("gateway", 2)),
 		group("domain", "IP DNS Resolver",
 			toggle("ip domain lookup", "Enable IP Domain Name System hostname translation"),
-			group("name", "Define the default domain name", asks(word("name", "WORD"), "Default domain name").keeps("names", 3))),
+			group("name", "Define the default domain name", asks(word("name", "WORD"), "Default domain name").keeps("names", 3)).undoes(noDomain)),
 		command("domain-lookup", "Enable IP Domain Name System hostname translation", setFlag("ip domain lookup", true)).
 			undoes(setFlag("ip domain lookup", false)),
-		group("domain-name", "Define the default domain name", asks(word("name", "WORD"), "Default domain name").does(setDomain).undoes(noDomain)),
+		group("domain-name", "Define the default domain name",
+			asks(word("name", "WORD"), "Default domain name").does(setDomain).undoes(noDomain)).undoes(noDomain),
 		group("forward-protocol", "Controls forwarding of physical and directed IP broadcasts", command("nd", "Sun's Network Disk protocol", nothing)),
 		group("host", "Add an entry to the ip hostname table",
 			asks(word("name", "WORD"), "Name of host", asks(address("address"), "Host IP address").keeps("names", 3)).undoes(noHost)),

@@ -229,21 +229,25 @@ func (s *shell) choices(typed string) (set []*node, last *node, unfinished strin
 
 // complete answers Tab: it spells out the word being typed when there is only one that it can be.
 func (s *shell) complete(typed string) string {
+	if first := strings.ToLower(strings.TrimLeft(typed, " ")); s.configuring() && (first == "do" || first == "no") {
+		return typed + " "
+	}
 	set, _, unfinished, ok := s.choices(typed)
 	if !ok || unfinished == "" {
 		return typed
 	}
-	found := map[string]bool{}
+	var found []string
 	for _, n := range set {
-		if n.arg == nil && n.level <= s.level() && strings.HasPrefix(n.word, unfinished) {
-			found[n.word] = true
+		if n.arg != nil || n.level > s.level() || !strings.HasPrefix(n.word, unfinished) || slices.Contains(found, n.word) {
+			continue
 		}
+		if n.word == unfinished {
+			return typed + " "
+		}
+		found = append(found, n.word)
 	}
 	if len(found) != 1 {
 		return typed
 	}
-	for word := range found {
-		typed = typed[:len(typed)-len(unfinished)] + word + " "
-	}
-	return typed
+	return typed[:len(typed)-len(unfinished)] + found[0] + " "
 }

@@ -103,7 +103,9 @@ func switchportNode() *node {
 			return nil
 		}
 	}
-	mode := func(trunk bool) action { return change(func(p *fabric.Switchport, _ args) { p.Trunk = trunk }) }
+	mode := func(static bool) action {
+		return change(func(p *fabric.Switchport, _ args) { p.Trunk, p.Static = false, static })
+	}
 	allVLANs := change(func(p *fabric.Switchport, _ args) { p.Allowed = nil })
 	return command("switchport", "Set switching mode characteristics", change(func(p *fabric.Switchport, _ args) { p.On = true })).
 		undoes(noSwitchport).leads(
@@ -113,8 +115,8 @@ func switchportNode() *node {
 				next: []*node{asks(number("vlan", 1, maxVLAN), "VLAN ID of the VLAN when this port is in access mode").does(accessVLAN).
 					undoes(change(func(p *fabric.Switchport, _ args) { p.Access = 0 }))}}),
 		&node{word: "mode", help: "Set trunking mode of the interface", undo: mode(false), next: []*node{
-			command("access", "Set trunking mode to ACCESS unconditionally", mode(false)).undoes(mode(false)),
-			command("trunk", "Set trunking mode to TRUNK unconditionally", mode(true)).undoes(mode(false))}},
+			command("access", "Set trunking mode to ACCESS unconditionally", mode(true)).undoes(mode(false)),
+			command("trunk", "Set trunking mode to TRUNK unconditionally", trunkMode).undoes(mode(false))}},
 		command("nonegotiate", "Device will not engage in negotiation protocol on this interface", nothing).keeps("", 0),
 		group("trunk", "Set trunking characteristics of the interface",
 			group("allowed", "Set allowed VLAN characteristics when interface is in trunking mode",
@@ -124,11 +126,24 @@ func switchportNode() *node {
 					group("remove", "remove VLANs from the current list", asks(vlanList("vlans"), "VLAN IDs").does(change(removeAllowed))),
 					asks(vlanList("vlans"), "VLAN IDs of the allowed VLANs").does(change(setAllowed)).undoes(allVLANs)}}),
 			group("encapsulation", "Set trunking encapsulation when interface is in trunking mode",
-				command("dot1q", "Interface uses only 802.1q trunking encapsulation when trunking", nothing).keeps("", 0)),
+				command("dot1q", "Interface uses only 802.1q trunking encapsulation when trunking",
+					change(func(p *fabric.Switchport, _ args) { p.Dot1Q = true })).undoes(change(func(p *fabric.Switchport, _ args) { p.Dot1Q = false }))),
 			group("native", "Set trunking native characteristics when interface is in trunking mode",
 				group("vlan", "Set native VLAN", asks(number("vlan", 1, maxVLAN), "VLAN ID of the native VLAN").
 					does(change(func(p *fabric.Switchport, a args) { p.Native = a.number("vlan", 1) })).
 					undoes(change(func(p *fabric.Switchport, _ args) { p.Native = 0 }))))))
+}
+
+// trunkMode wants the encapsulation first, as switches do that know more than one.
+func trunkMode(_ context.Context, s *shell, _ args) error {
+	for _, name := range s.ifaces {
+		if i, _ := s.r.host.Interface(name); !i.Switchport.Dot1Q {
+			s.print("Command rejected: An interface whose trunk encapsulation is \"Auto\" can not be configured to \"trunk\" mode.\n")
+			return nil
+		}
+	}
+	s.edit(func(i *fabric.Interface) { i.Switchport.Trunk, i.Switchport.Static = true, true })
+	return nil
 }
 
 // noSwitchport makes routed ports.
@@ -232,14 +247,20 @@ func switchportConfig(p fabric.Switchport) string {
 	if p.Access > 1 {
 		fmt.Fprintf(&b, " switchport access vlan %d\n", p.Access)
 	}
+	if p.Dot1Q {
+		b.WriteString(" switchport trunk encapsulation dot1q\n")
+	}
 	if p.Native > 1 {
 		fmt.Fprintf(&b, " switchport trunk native vlan %d\n", p.Native)
 	}
 	if p.Allowed != nil {
 		fmt.Fprintf(&b, " switchport trunk allowed vlan %s\n", allowedText(p))
 	}
-	if p.Trunk {
+	switch {
+	case p.Trunk:
 		b.WriteString(" switchport mode trunk\n")
+	case p.Static:
+		b.WriteString(" switchport mode access\n")
 	}
 	return b.String()
 }
