@@ -16,28 +16,26 @@ import (
 )
 
 type chatCmd struct {
-	Message  []string `arg:"" optional:"" help:"What to say."`
-	Server   string   `help:"Address of the server." default:"http://127.0.0.1:8080"`
-	User     string   `help:"GNS3 user." default:"admin"`
-	Password string   `help:"The user's password; better set as COPILOT_PASSWORD, which process lists don't show." default:"admin"`
-	Token    string   `help:"GNS3 access token, in place of user and password."`
-	Project  string   `help:"Project, by name or id; the only opened one when not given."`
-	Session  string   `help:"Conversation to go on with; a new one when not given."`
-	Mode     string   `help:"teaching_assistant, lab_automation_assistant or troubleshooting_injection; the server's default when not given."`
-	Attach   bool     `help:"Send nothing: follow the last turn of --session from its beginning."`
-	JSON     bool     `name:"json" help:"Print each event as a line of JSON."`
-	Full     bool     `help:"Show all of what devices say, however long."`
+	Message []string `arg:"" optional:"" help:"What to say."`
+	serverFlags
+	Project string `help:"Project, by name or id; the only opened one when not given."`
+	Session string `help:"Conversation to go on with; a new one when not given."`
+	Mode    string `help:"teaching_assistant, lab_automation_assistant or troubleshooting_injection; the server's default when not given."`
+	Attach  bool   `help:"Send nothing: follow the last turn of --session from its beginning."`
+	JSON    bool   `name:"json" help:"Print each event as a line of JSON."`
+	Full    bool   `help:"Show all of what devices say, however long."`
 }
 
 // Help explains the command.
 func (chatCmd) Help() string {
-	return "Streams the answer, and shows the tools that run with each device's progress. Ctrl-C aborts the turn. " +
+	return "Streams the answer, and shows the tools that run with each device's progress. What changes a device is shown line by line and asked about. " +
+		"Ctrl-C aborts the turn. " +
 		"A lost connection is taken up again. Exit status: 0 done, 1 error, 130 aborted."
 }
 
 // Validate names every fault of the flags.
 func (c *chatCmd) Validate() error {
-	bad := urlFaults("--server", c.Server, "http", "https")
+	bad := c.serverFlags.faults()
 	if c.Session != "" && !schema.ValidSessionID(c.Session) {
 		bad = append(bad, "--session: must match [A-Za-z0-9_-]{1,128}")
 	}
@@ -57,11 +55,9 @@ func (c *chatCmd) Validate() error {
 
 // Run sends the message and follows the turn to its end.
 func (c *chatCmd) Run(ctx context.Context, out *console) error {
-	api := client.New(c.Server, nil)
-	if c.Token != "" {
-		api.SetToken(c.Token)
-	} else if err := api.Login(ctx, c.User, c.Password); err != nil {
-		return explainLogin(err, c.User)
+	api, err := c.login(ctx)
+	if err != nil {
+		return err
 	}
 	project, err := c.project(ctx, api)
 	if err != nil {
@@ -107,11 +103,20 @@ func (c *chatCmd) follow(ctx context.Context, api *client.Client, project, sessi
 	}()
 	defer func() { <-watched }()
 	defer close(done)
+	questions := newAsker(stream, api, project, session, v, os.Stdin)
+	defer questions.close()
+	show := func(ev client.Received) error {
+		if err := v.show(ev); err != nil || c.JSON {
+			return err
+		}
+		questions.note(ev.Event)
+		return nil
+	}
 	if c.Attach {
-		return api.Follow(stream, project, session, "", v.show)
+		return api.Follow(stream, project, session, "", show)
 	}
 	request := schema.ChatRequest{Message: strings.Join(c.Message, " "), SessionID: session, CopilotMode: schema.Mode(c.Mode)}
-	err := api.Turn(stream, project, request, uuid.NewString(), v.show, v.lost)
+	err := api.Turn(stream, project, request, uuid.NewString(), show, v.lost)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return errAborted
 	}
@@ -170,12 +175,4 @@ func (c *chatCmd) project(ctx context.Context, api *client.Client) (string, erro
 	}
 	return "", schema.Errorf(schema.CodeNotFound, "%s", message).
 		WithHint("Name one with --project. You may see:\n    %s", strings.Join(all, "\n    "))
-}
-
-func explainLogin(err error, user string) error {
-	if e := schema.AsError(err); e.Code == schema.CodeUnauthorized {
-		return schema.Errorf(e.Code, "The GNS3 server doesn't accept the password of %q.", user).
-			WithHint("Give --user and --password (COPILOT_PASSWORD), or --token.")
-	}
-	return err
 }

@@ -59,6 +59,14 @@ func (v *view) text(ev schema.Event) error {
 		if !v.begun {
 			v.line("· still waiting: is a worker running?")
 		}
+	case schema.EventHITLRequired:
+		v.line("· waits for approval, until %s:", ev.ExpiresAt.Local().Format("15:04:05"))
+	case schema.EventHITLResolved:
+		by := ""
+		if ev.DecidedBy != "" {
+			by = " by " + printable(ev.DecidedBy)
+		}
+		v.line("· %s%s: %s", ev.Outcome, by, ev.ToolCallID)
 	case schema.EventWaiting:
 		v.line("· %s", ev.Reason)
 	case schema.EventContent:
@@ -158,6 +166,14 @@ func (v *view) note(s string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.line("· %s", s)
+}
+
+// prompt asks without ending the line.
+func (v *view) prompt(s string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.breakLine()
+	fmt.Fprint(v.err, s)
 }
 
 func (v *view) lost(error) { v.note("the connection was lost; attaching again") }

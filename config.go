@@ -123,6 +123,7 @@ type limitFlags struct {
 	Mode           string        `help:"What the assistant may do when a request doesn't say: teaching_assistant, lab_automation_assistant or troubleshooting_injection." default:"lab_automation_assistant"`
 	Steps          int           `help:"Budget of steps for a turn, a step being a model call with its tools; it stops when fewer than four are left, so 20 allow 17." default:"20"`
 	CredentialWait time.Duration `help:"How long a turn waits for its owner's GNS3 login." default:"1h"`
+	ApprovalWait   time.Duration `help:"How long a human has to confirm, reject or modify a change." default:"5m"`
 }
 
 // stopBelow is how many model calls are left when a turn stops.
@@ -139,11 +140,14 @@ func (f limitFlags) faults() []string {
 	if f.CredentialWait < time.Second {
 		bad = append(bad, "--credential-wait: must be a second or more")
 	}
+	if f.ApprovalWait < time.Second {
+		bad = append(bad, "--approval-wait: must be a second or more")
+	}
 	return bad
 }
 
 func (f limitFlags) limits() apiserver.Limits {
-	return apiserver.Limits{Mode: schema.Mode(f.Mode), Steps: f.Steps, StopBelow: stopBelow, CredentialWait: f.CredentialWait}
+	return apiserver.Limits{Mode: schema.Mode(f.Mode), Steps: f.Steps, StopBelow: stopBelow, CredentialWait: f.CredentialWait, ApprovalWait: f.ApprovalWait}
 }
 
 // faultsError names every fault at once, or is nil without one.
@@ -178,6 +182,16 @@ func addressFaults(flag, value string) []string {
 		return []string{fmt.Sprintf("%s: %q is not HOST:PORT", flag, value)}
 	}
 	return nil
+}
+
+// editor is the person's editor.
+func editor() string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if e := os.Getenv(name); e != "" {
+			return e
+		}
+	}
+	return "vi"
 }
 
 // defaultData is where dev keeps its data: the user's data directory, else the working one.

@@ -22,13 +22,14 @@ const exitAborted = 130
 var errAborted = errors.New("aborted")
 
 type cli struct {
-	Dev     devCmd     `cmd:"" help:"Run everything on this machine: API, workers and whatever else isn't named by a flag."`
-	API     apiCmd     `cmd:"" name:"api" help:"Run the HTTP API alone."`
-	Worker  workerCmd  `cmd:"" help:"Run a worker alone."`
-	NATS    natsCmd    `cmd:"" name:"nats" help:"Run the embedded event stream (NATS) alone, for installations of several processes."`
-	Chat    chatCmd    `cmd:"" help:"Send a message to a running server and follow the answer."`
-	Migrate migrateCmd `cmd:"" help:"Bring the database up to date and register Temporal's search attributes."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Dev       devCmd       `cmd:"" help:"Run everything on this machine: API, workers and whatever else isn't named by a flag."`
+	API       apiCmd       `cmd:"" name:"api" help:"Run the HTTP API alone."`
+	Worker    workerCmd    `cmd:"" help:"Run a worker alone."`
+	NATS      natsCmd      `cmd:"" name:"nats" help:"Run the embedded event stream (NATS) alone, for installations of several processes."`
+	Chat      chatCmd      `cmd:"" help:"Send a message to a running server and follow the answer."`
+	Approvals approvalsCmd `cmd:"" help:"List what waits for a human's word, and decide."`
+	Migrate   migrateCmd   `cmd:"" help:"Bring the database up to date and register Temporal's search attributes."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
 func main() {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"time"
 
+	"gns3copilot/activities/gns3"
+	"gns3copilot/activities/policy"
 	"gns3copilot/activities/tools"
 	"gns3copilot/schema"
 	"gns3copilot/schema/progress"
@@ -15,24 +18,31 @@ import (
 
 // Tools decides on tool calls and runs them.
 type Tools struct {
-	Store *store.Store
-	Bus   *progress.Bus
-	Vault *vault.Vault
-	Lab   Lab
-	Tools *tools.Registry
-	Log   *slog.Logger
+	Store    *store.Store
+	Bus      *progress.Bus
+	Vault    *vault.Vault
+	Lab      Lab
+	Tools    *tools.Registry
+	Policy   *policy.Policy
+	Consoles Consoles
+	Log      *slog.Logger
 }
 
 // Gate gives the policy's verdict on each call of a step. It runs as a local activity, so that the verdict is recorded and a later
-// policy never breaks a replay. A refused call gets its result here, with the reason.
+// policy never breaks a replay. A refused call gets its result here, with the reason; one that needs a human's word is stored and told.
 func (t *Tools) Gate(ctx context.Context, in schema.GateInput) (schema.GateOutput, error) {
 	message, err := t.Store.Assistant(ctx, in.TurnRef, in.Step)
 	if err != nil {
 		return schema.GateOutput{}, fault(err)
 	}
+	lab, err := t.shownLab(ctx, in.TurnRef)
+	if err != nil {
+		return schema.GateOutput{}, fault(err)
+	}
+	j := judge{tools: t, in: in, message: message, lab: lab, grants: slices.Clone(in.Grants)}
 	var out schema.GateOutput
-	for _, call := range in.Calls {
-		v, err := t.judge(message, call, in.Mode)
+	for i, call := range in.Calls {
+		v, err := j.call(i, call)
 		if err != nil {
 			if err := t.refuse(ctx, in, call, err); err != nil {
 				return schema.GateOutput{}, fault(err)
@@ -40,27 +50,33 @@ func (t *Tools) Gate(ctx context.Context, in schema.GateInput) (schema.GateOutpu
 		}
 		out.Verdicts = append(out.Verdicts, v)
 	}
-	return out, nil
+	return out, fault(t.propose(ctx, in, j.proposed))
 }
 
-// judge says whether and where a call may run; an error is the reason why it may not.
-func (t *Tools) judge(message store.Message, call schema.Call, mode schema.Mode) (schema.Verdict, error) {
-	v := schema.Verdict{Call: call}
-	tool, args, err := t.resolve(message, call, mode)
-	if err != nil {
-		return v, err
+// shownLab is the lab as the turn's model was shown it, which is enough to judge by: a change looks at the lab again before it begins.
+func (t *Tools) shownLab(ctx context.Context, ref schema.TurnRef) (gns3.Topology, error) {
+	var lab gns3.Topology
+	turn, err := t.Store.Turn(ctx, ref)
+	if err != nil || turn.Topology == "" {
+		return lab, err
 	}
-	v.Summary, v.Queue = tool.Metadata().Name, schema.TaskQueue
-	if tool.Metadata().Category == tools.CategoryDevice {
-		v.Queue = schema.TaskQueueDevices
+	return lab, json.Unmarshal([]byte(turn.Topology), &lab)
+}
+
+// propose stores the calls that wait for a human's word and tells readers, all calls of the message together.
+func (t *Tools) propose(ctx context.Context, in schema.GateInput, rows []store.Approval) error {
+	if len(rows) == 0 {
+		return nil
 	}
-	if p, ok := tool.(tools.Planner); ok {
-		if v.Summary, err = p.Plan(args); err != nil {
-			return schema.Verdict{Call: call}, err
-		}
+	if err := t.Store.AddApprovals(ctx, rows); err != nil {
+		return err
 	}
-	v.Run = true
-	return v, nil
+	required := schema.HITLRequired{Timeout: in.ApprovalWait, ExpiresAt: in.ExpiresAt}
+	for _, a := range rows {
+		required.PendingTools = append(required.PendingTools, a.View(time.Now()))
+	}
+	ev := schema.Event{Type: schema.EventHITLRequired, HITLSessionID: rows[0].HITLSessionID, HITLRequired: &required}
+	return t.Bus.Publish(ctx, in.TurnRef, ev, "required/"+rows[0].HITLSessionID)
 }
 
 // resolve finds the call's tool and arguments, which must be those that the hash was made of.

@@ -217,8 +217,13 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput) (llm.Req
 func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (string, error) {
 	if !in.ReloadTopology {
 		turn, err := m.Store.Turn(ctx, in.TurnRef)
-		if err != nil || turn.Topology != "" {
-			return turn.Topology, err
+		if err != nil {
+			return "", err
+		}
+		if turn.Topology != "" {
+			var stored gns3.Topology
+			err := json.Unmarshal([]byte(turn.Topology), &stored)
+			return string(schema.Text(stored.ForModel())), err
 		}
 	}
 	token, err := m.Vault.Token(ctx, in.TurnID, in.UserID)
@@ -229,8 +234,7 @@ func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (string
 	if err != nil {
 		return "", err
 	}
-	text := string(schema.Text(topology.ForModel()))
-	return text, m.Store.SetTopology(ctx, in.TurnRef, text)
+	return string(schema.Text(topology.ForModel())), m.Store.SetTopology(ctx, in.TurnRef, string(schema.Text(topology)))
 }
 
 func wireMessage(msg store.Message) llm.Message {

@@ -62,6 +62,7 @@ func (s *Server) turnInput(r request, in *postInput) schema.TurnInput {
 		Temperature: in.Body.Temperature,
 		Steps:       s.limits.Steps, StopBelow: s.limits.StopBelow,
 		CredentialWait: int(s.limits.CredentialWait.Seconds()),
+		ApprovalWait:   int(s.limits.ApprovalWait.Seconds()),
 	}
 	if in.Body.MaxTokens != nil {
 		t.MaxTokens = *in.Body.MaxTokens

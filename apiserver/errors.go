@@ -22,6 +22,7 @@ var statuses = map[schema.Code]int{
 	schema.CodeNotFound:           http.StatusNotFound,
 	schema.CodeConflict:           http.StatusConflict,
 	schema.CodeTurnRunning:        http.StatusConflict,
+	schema.CodeExpired:            http.StatusConflict,
 	schema.CodeModelNotConfigured: http.StatusBadRequest,
 	schema.CodeGNS3Unavailable:    http.StatusBadGateway,
 	schema.CodeUnavailable:        http.StatusServiceUnavailable,

@@ -50,8 +50,15 @@ func (s *Server) routes(version string) {
 		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/history", "Read a conversation", s.history)
 		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/events", "Follow a turn again", s.followEvents)
 		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/abort", "Abort the running turn", s.abort)
+		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/hitl-status", "See what waits for a human's word", s.hitlStatus)
+		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/hitl/confirm", "Confirm calls", s.confirm)
+		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/hitl/reject", "Reject calls", s.reject)
+		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/hitl/modify", "Give a call other arguments", s.modify)
+		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/changes", "See what was sent to devices", s.changes)
 		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/tool-outputs/{tool_call_id}", "Read a tool's whole result", s.toolOutput)
 	}
+	register(s, api, http.MethodGet, "/v3/copilot/approvals", "See all that waits in your projects", s.inbox)
+	register(s, api, http.MethodGet, "/v3/copilot/approvals/history", "See what was decided, and what came of it", s.decided)
 	s.echo.GET("/healthz", s.healthz)
 	s.echo.GET("/readyz", s.readyz)
 }

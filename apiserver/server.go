@@ -28,6 +28,7 @@ import (
 type GNS3 interface {
 	Me(ctx context.Context, token string) (schema.User, error)
 	Project(ctx context.Context, token, id string) (schema.Project, error)
+	Projects(ctx context.Context, token string) ([]schema.Project, error)
 	Version(ctx context.Context) (string, error)
 }
 
@@ -39,6 +40,7 @@ type Options struct {
 	Bus       *progress.Bus
 	Vault     *vault.Vault
 	GNS3      GNS3
+	Arguments Arguments
 	// GNS3URL is where paths that aren't ours are passed on to.
 	GNS3URL string
 	Limits  Limits
@@ -51,6 +53,7 @@ type Limits struct {
 	Mode             schema.Mode
 	Steps, StopBelow int
 	CredentialWait   time.Duration
+	ApprovalWait     time.Duration
 }
 
 // Server is the HTTP API.
@@ -61,6 +64,7 @@ type Server struct {
 	bus        *progress.Bus
 	vault      *vault.Vault
 	gns3       GNS3
+	arguments  Arguments
 	identities *identities
 	limits     Limits
 	log        *slog.Logger
@@ -80,7 +84,7 @@ func New(o Options) (*Server, error) {
 		return nil, schema.Errorf(schema.CodeInvalid, "The GNS3 URL %q can't be read.", o.GNS3URL)
 	}
 	s := &Server{
-		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, identities: newIdentities(o.GNS3),
+		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, arguments: o.Arguments, identities: newIdentities(o.GNS3),
 		limits: o.Limits, log: o.Log, echo: echo.New(),
 	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())

@@ -155,7 +155,7 @@ func (s *Server) abort(ctx context.Context, r request, in *abortInput) (*body[sc
 	}
 	reply := &body[schema.AbortReply]{Body: schema.AbortReply{Status: "ok", SessionID: in.SessionID}}
 	key := store.SessionKey(r.ID, in.ProjectID, in.SessionID)
-	signalled := s.signal(ctx, key, schema.SignalAbort)
+	_, signalled := s.signal(ctx, key, schema.SignalAbort, struct{}{})
 	session, err := s.store.Scope(r.ID, in.ProjectID).Session(ctx, in.SessionID)
 	if schema.CodeOf(err) == schema.CodeNotFound {
 		return reply, signalled
@@ -170,16 +170,16 @@ func (s *Server) abort(ctx context.Context, r request, in *abortInput) (*body[sc
 	return reply, signalled
 }
 
-// signal tells the session's workflow something; that none runs is fine. It fails with CodeUnavailable.
-func (s *Server) signal(ctx context.Context, sessionKey, name string) error {
+// signal tells the session's workflow something. heard is false when none runs. It fails with CodeUnavailable.
+func (s *Server) signal(ctx context.Context, sessionKey, name string, payload any) (heard bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	err := s.temporal.SignalWorkflow(ctx, schema.WorkflowID(sessionKey), "", name, struct{}{})
+	err = s.temporal.SignalWorkflow(ctx, schema.WorkflowID(sessionKey), "", name, payload)
 	var gone *serviceerror.NotFound
 	if err == nil || errors.As(err, &gone) {
-		return nil
+		return err == nil, nil
 	}
-	return schema.Errorf(schema.CodeUnavailable, "The turn could not be reached: Temporal doesn't answer.").
+	return false, schema.Errorf(schema.CodeUnavailable, "The turn could not be reached: Temporal doesn't answer.").
 		WithHint("Try again in a moment; if it stays, look whether Temporal is running.").WithCause(err)
 }
 
@@ -199,8 +199,7 @@ func (s *Server) refreshCredential(ctx context.Context, r request, session store
 		turn, err = s.store.Turn(ctx, ref)
 	}
 	if err == nil && turn.State == schema.TurnWaitingCredential {
-		err = s.signal(ctx, session.Key, schema.SignalCredential)
-		woken = err == nil
+		woken, err = s.signal(ctx, session.Key, schema.SignalCredential, struct{}{})
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "credential not refreshed", "turn", session.LastTurnID, "error", err)

@@ -23,6 +23,8 @@ const (
 	EventWaiting        EventType = "waiting" // the turn stands still until something outside happens
 	EventRetry          EventType = "retry"   // discard the partial text of message_id
 	EventTitle          EventType = "title"
+	EventHITLRequired   EventType = "hitl_required"
+	EventHITLResolved   EventType = "hitl_resolved"
 	EventReset          EventType = "reset" // this stream can't be resumed from there: read the history
 )
 
@@ -38,7 +40,11 @@ type Event struct {
 	ToolName   string        `json:"tool_name,omitempty"`    // tool_start, tool_end
 	ToolCallID string        `json:"tool_call_id,omitempty"` // tool_start, tool_end, device_progress
 	ToolOutput string        `json:"tool_output,omitempty"`  // tool_end: a ToolResponse as JSON text
+	// HITLSessionID names the calls of one assistant message that wait together.
+	HITLSessionID string `json:"hitl_session_id,omitempty"` // hitl_required, hitl_resolved
 	*DeviceProgress
+	*HITLRequired
+	*HITLResolved
 	Title      string     `json:"title,omitempty"`       // title
 	Error      string     `json:"error,omitempty"`       // error
 	Code       Code       `json:"code,omitempty"`        // error

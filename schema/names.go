@@ -13,6 +13,12 @@ const (
 	ActivityCheckCredential = "CheckCredential"
 	ActivityFinishTurn      = "FinishTurn"
 
+	ActivityPushDevice     = "PushDevice"
+	ActivitySettlePush     = "SettlePush"
+	ActivityCollectPushes  = "CollectPushes"
+	ActivityRecordDecision = "RecordDecision"
+	ActivityEndApprovals   = "EndApprovals"
+
 	SignalDecide     = "decide"
 	SignalAbort      = "abort"
 	SignalCredential = "credential"
@@ -74,6 +80,7 @@ type TurnState string
 const (
 	TurnRunning           TurnState = "running"
 	TurnWaitingCredential TurnState = "waiting_credential"
+	TurnWaitingApproval   TurnState = "waiting_approval"
 	TurnDone              TurnState = "done"
 	TurnFailed            TurnState = "failed"
 	TurnAborted           TurnState = "aborted"

@@ -1,5 +1,7 @@
 package schema
 
+import "time"
+
 // TurnRef names a turn everywhere: in payloads, subjects and queries.
 type TurnRef struct {
 	TurnID string `json:"turn_id"`
@@ -24,6 +26,8 @@ type TurnInput struct {
 	StopBelow int `json:"stop_below"`
 	// CredentialWait bounds the wait for the owner's token, in seconds.
 	CredentialWait int `json:"credential_wait"`
+	// ApprovalWait is how long a human has to decide, in seconds.
+	ApprovalWait int `json:"approval_wait"`
 }
 
 // TurnOutput is the workflow's result: counts only.
@@ -106,6 +110,11 @@ type GateInput struct {
 	Step  int    `json:"step"`
 	Mode  Mode   `json:"mode"`
 	Calls []Call `json:"calls"`
+	// ExpiresAt is the deadline of what needs a human's word, ApprovalWait the seconds until then.
+	ExpiresAt    time.Time `json:"expires_at"`
+	ApprovalWait int       `json:"approval_wait"`
+	// Grants are hashes of arguments that a human has written: one call with just these needs no further word.
+	Grants []string `json:"grants,omitempty"`
 }
 
 // GateOutput has one verdict for each call, in the calls' order.
@@ -116,8 +125,14 @@ type GateOutput struct {
 // Verdict is the policy's word on one call.
 type Verdict struct {
 	Call
-	// Run is false for a refused call, whose result the gate has already stored.
+	// Run is false for a refused call, whose result the gate has already stored, and for one that waits for a human's word.
 	Run bool `json:"run"`
+	// Approve is true for a call that waits.
+	Approve bool `json:"approve,omitempty"`
+	// Granted is true for a call that a human has written: it uses up the grant.
+	Granted bool `json:"granted,omitempty"`
+	// Devices are the devices that a change goes to, one activity for each.
+	Devices []string `json:"devices,omitempty"`
 	// Queue is the task queue of the worker that can run it.
 	Queue string `json:"queue,omitempty"`
 	// Summary is what operators read in Temporal's UI: names and counts, no arguments.
@@ -196,4 +211,29 @@ type TurnStatus struct {
 	State  TurnState `json:"state"`
 	Step   int       `json:"step"`
 	Doing  string    `json:"doing"`
+}
+
+// PushInput runs one confirmed call on one device, at most once.
+type PushInput struct {
+	TurnRef
+	Step   int    `json:"step"`
+	Mode   Mode   `json:"mode"`
+	Call   Call   `json:"call"`
+	Device string `json:"device"`
+}
+
+// PushOutput counts the lines that the device has acknowledged.
+type PushOutput struct {
+	Acked   int  `json:"acked"`
+	Lines   int  `json:"lines"`
+	Aborted bool `json:"aborted,omitempty"`
+}
+
+// CollectInput makes a call's result of what its devices' journals say.
+type CollectInput struct {
+	TurnRef
+	Step    int      `json:"step"`
+	Call    Call     `json:"call"`
+	Devices []string `json:"devices"`
+	Aborted bool     `json:"aborted,omitempty"`
 }

@@ -36,8 +36,11 @@ type turn struct {
 	step        int
 	usage       schema.Usage
 	aborted     bool
-	credentials int  // signals that a token was brought
-	labChanged  bool // since the topology was read
+	credentials int               // signals that a token was brought
+	decisions   []schema.Decision // that are not recorded yet
+	waiting     *waiting          // the newest step's
+	grants      []string          // hashes of arguments that a human has written, for one call each
+	labChanged  bool              // since the topology was read
 }
 
 // ending is why there is no further step.
@@ -53,6 +56,7 @@ func newTurn(ctx workflow.Context, in schema.TurnInput) *turn {
 	work, cancelWork := workflow.WithCancel(t.books)
 	t.work = work
 	t.listen(ctx, cancelWork)
+	workflow.Go(t.books, t.decide)
 	return t
 }
 
@@ -74,6 +78,11 @@ func (t *turn) listen(ctx workflow.Context, cancelWork workflow.CancelFunc) {
 		s.AddReceive(workflow.GetSignalChannel(books, schema.SignalCredential), func(c workflow.ReceiveChannel, _ bool) {
 			c.Receive(books, &ignored)
 			t.credentials++
+		})
+		s.AddReceive(workflow.GetSignalChannel(books, schema.SignalDecide), func(c workflow.ReceiveChannel, _ bool) {
+			var d schema.Decision
+			c.Receive(books, &d)
+			t.decisions = append(t.decisions, d)
 		})
 		s.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {
 			cancelled = true
@@ -155,6 +164,7 @@ func (t *turn) finish(end ending) (schema.TurnOutput, error) {
 		TurnRef: t.in.TurnRef, State: t.state, StopReason: end.reason, Steps: t.step, Usage: t.usage, Failure: end.failure,
 	}).Get(t.books, nil)
 	t.say("Ended: %s", end.reason)
+	t.note(workflow.Await(t.books, func() bool { return len(t.decisions) == 0 }))
 	return out, err
 }
 

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"slices"
 	"time"
 
 	"gns3copilot/schema"
@@ -88,34 +89,65 @@ func (t *turn) callModel() (schema.CallModelOutput, error) {
 	}
 }
 
-// runCalls puts the calls of a step before the policy and runs those that may run, side by side. In the end each call has its result.
+// runCalls puts the calls of a step before the policy. What only reads runs at once, side by side; what changes a device waits for a human's
+// word and goes to its device at most once. In the end each call has its result.
 func (t *turn) runCalls(calls []schema.Call) error {
 	t.usage.ToolCalls += len(calls)
 	t.say("Judging %d tool calls", len(calls))
+	wait := time.Duration(t.in.ApprovalWait) * time.Second
+	deadline := workflow.Now(t.books).Add(wait)
 	var gate schema.GateOutput
 	err := workflow.ExecuteLocalActivity(t.local("Judge the tool calls", localBound), schema.ActivityGate, schema.GateInput{
 		TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Calls: calls,
+		ExpiresAt: deadline, ApprovalWait: t.in.ApprovalWait, Grants: t.grants,
 	}).Get(t.books, &gate)
 	if err != nil {
 		return err
 	}
-	wg := workflow.NewWaitGroup(t.books)
+	t.say("Running %d tool calls", len(calls))
+	t.awaitDecisions(gate.Verdicts, deadline)
+	wg, order := workflow.NewWaitGroup(t.books), queues{}
 	for _, v := range gate.Verdicts {
-		if !v.Run {
+		if !v.Run && !v.Approve {
 			continue
 		}
+		if v.Granted {
+			t.useGrant(v.ArgsSHA256)
+		}
+		turn, done := order.enter(t.books, v.Devices)
 		wg.Add(1)
 		workflow.Go(t.books, func(own workflow.Context) {
 			defer wg.Done()
-			t.runTool(own, v)
+			defer done()
+			t.runCall(own, v, turn)
 		})
 	}
-	t.say("Running %d tool calls", len(calls))
 	wg.Wait(t.books)
 	if t.aborted {
 		t.closeCalls(t.books, calls, schema.ClosingAborted, nil)
 	}
 	return nil
+}
+
+// runCall runs a call as soon as it may.
+func (t *turn) runCall(own workflow.Context, v schema.Verdict, turn func(workflow.Context)) {
+	if v.Approve && !t.waiting.decided(own, v.ID) {
+		return
+	}
+	turn(own)
+	switch {
+	case t.aborted: // the calls of an aborted step are closed together
+	case len(v.Devices) > 0:
+		t.push(own, v)
+	default:
+		t.runTool(own, v)
+	}
+}
+
+func (t *turn) useGrant(sha string) {
+	if i := slices.Index(t.grants, sha); i >= 0 {
+		t.grants = slices.Delete(t.grants, i, i+1)
+	}
 }
 
 // runTool runs one call. A failure becomes the call's result, so that the model hears of it and the turn goes on. own is the context of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,9 @@ var errNoEcho = errors.New("no echo")
 // keyInterrupt is Ctrl-C.
 const keyInterrupt = "\x03"
 
+// keyLiteral is Ctrl-V: the next key is text, and does nothing.
+const keyLiteral = "\x16"
+
 // command runs one command and gives its output. A failure is about the command alone, with the console at its prompt
 // again. An error is a domain error that ends the Run, of CodeAborted when ctx ended; s.broken tells whether the console
 // is at its prompt nevertheless. Output that came before either is returned too.
@@ -40,7 +44,7 @@ func (s *session) command(ctx context.Context, command string, limit time.Durati
 			return "", nil, s.silent()
 		}
 	}
-	r := &reply{session: s, command: command, out: capture{half: max(1, s.options.MaxOutput/2)}}
+	r := s.newReply(command)
 	s.reply = r
 	defer func() { s.reply = nil }()
 	enterLine := s.enterLine
@@ -54,12 +58,18 @@ func (s *session) command(ctx context.Context, command string, limit time.Durati
 	return s.conclude(ctx, r, v, err, limit)
 }
 
+// newReply makes ready for a command's output.
+func (s *session) newReply(command string) *reply {
+	return &reply{session: s, command: command, keys: command, name: strconv.Quote(command),
+		out: capture{half: max(1, s.options.MaxOutput/2)}}
+}
+
 // enterLine types the command and presses Enter, on most platforms once the echo has shown that it arrived intact.
 func (s *session) enterLine(ctx context.Context, r *reply) error {
 	if !s.platform.ConfirmEcho {
-		return s.pressEnter(r, r.command+s.enter)
+		return s.pressEnter(r, r.keys+s.enter)
 	}
-	if err := s.link.typeKeys(r.command); err != nil {
+	if err := s.link.typeKeys(r.keys); err != nil {
 		return err
 	}
 	_, err := s.await(ctx, echoLimit, func() (verdict, time.Duration) {
@@ -155,6 +165,8 @@ func (s *session) judge(r *reply) (verdict, time.Duration) {
 		return atPrompt, 0
 	case r.promptSplit(current):
 		return splitPrompt, settleQuiet
+	case current == "" && r.opensText:
+		return textTaken, settleQuiet
 	case current == "":
 		return waiting, 0
 	case current == r.helpLine:
@@ -202,29 +214,36 @@ func (s *session) clearTyped(ctx context.Context) (verdict, error) {
 // conclude turns the end of a command into its output and what is to be said about it, and leaves the console at its prompt.
 func (s *session) conclude(ctx context.Context, r *reply, v verdict, err error, limit time.Duration) (string, *schema.Error, error) {
 	switch {
-	case err == nil && v == splitPrompt:
-		r.dropHeld()
-		s.screen.clear()
-		fallthrough
-	case err == nil && v == atPrompt:
-		s.proven = true
+	case err == nil && (v == atPrompt || v == splitPrompt || v == textTaken):
+		switch v {
+		case atPrompt:
+			s.at = s.current()
+		case splitPrompt:
+			s.at = string(r.held[0]) + s.current()
+			r.dropHeld()
+			s.screen.clear()
+		case textTaken:
+			s.at = ""
+		}
+		s.proven, r.ended = true, true
 		text := r.text("")
-		return text, s.rejection(r.command, text), nil
+		return text, s.rejection(r, text), nil
 	case err == nil: // a question
 		question := strings.TrimSpace(s.current())
 		text := r.text(s.current())
 		failure := &schema.Error{Code: schema.CodeDeviceQuestion,
-			Message: fmt.Sprintf("%s asked %q after %q. The question was not answered.", s.target.Device, question, r.command),
+			Message: fmt.Sprintf("%s asked %q after %s. The question was not answered.", s.target.Device, question, r.name),
 			Hint:    "Only a person should answer this, on the device's console."}
 		if !s.backToPrompt(ctx, append([]string{keyInterrupt}, s.platform.Abort...)) {
 			return text, failure, failure
 		}
 		return text, failure, nil
 	case errors.Is(err, errClosed):
-		failure := s.closed(err, fmt.Sprintf("while %q ran", r.command))
+		s.broken = true
+		failure := s.closed(err, fmt.Sprintf("while %s ran", r.name))
 		return r.text(s.current()), failure, failure
 	case errors.Is(err, errNoEcho):
-		failure := s.failure(schema.CodeConsoleSilent, "did not echo %q, so Enter was not pressed", r.command).WithCause(err)
+		failure := s.failure(schema.CodeConsoleSilent, "did not echo %s, so Enter was not pressed", r.name).WithCause(err)
 		if s.broken {
 			return r.text(""), failure, failure
 		}
@@ -232,7 +251,7 @@ func (s *session) conclude(ctx context.Context, r *reply, v verdict, err error, 
 	case errors.Is(err, errLimit):
 		back := s.returnTo(ctx)
 		failure := &schema.Error{Code: schema.CodeCommandTimeout,
-			Message: fmt.Sprintf("%s: %q did not end within %s and was interrupted.", s.target.Device, r.command, limit),
+			Message: fmt.Sprintf("%s: %s did not end within %s and was interrupted.", s.target.Device, r.name, limit),
 			Hint:    "Use a command that ends by itself, for example a ping with a count."}
 		if !back {
 			failure.Message += " The console did not return to its prompt."
@@ -244,7 +263,7 @@ func (s *session) conclude(ctx context.Context, r *reply, v verdict, err error, 
 		if !s.returnTo(ctx) {
 			partial = s.current()
 		}
-		failure := aborted(s.target.Device, fmt.Sprintf("%q was interrupted", r.command), err)
+		failure := aborted(s.target.Device, r.name+" was interrupted", err)
 		return r.text(partial), failure, failure
 	}
 }
@@ -264,7 +283,10 @@ func (s *session) returnTo(ctx context.Context) bool {
 
 // rejection finds the line by which the device rejected the command. Such a line comes at once, so that the same words
 // further down, in a log for instance, mean nothing.
-func (s *session) rejection(command, text string) *schema.Error {
+func (s *session) rejection(r *reply, text string) *schema.Error {
+	if r.pushed && !r.long {
+		return s.lineRejection(r, text)
+	}
 	const look = 5
 	seen := 0
 	for line := range strings.Lines(text) {
@@ -274,7 +296,7 @@ func (s *session) rejection(command, text string) *schema.Error {
 		}
 		for _, start := range s.platform.refused {
 			if strings.HasPrefix(line, start) {
-				return schema.Errorf(schema.CodeCommandRejected, "%s rejected %q: %s", s.target.Device, command, line)
+				return schema.Errorf(schema.CodeCommandRejected, "%s rejected %s: %s", s.target.Device, r.name, line)
 			}
 		}
 		if seen++; seen == look {

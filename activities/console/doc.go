@@ -5,8 +5,11 @@
 // start of a line ends a command; nothing waits for a fixed time. What differs between kinds of devices is data: see
 // platforms/ and Target.Platform.
 //
-// Files: pool.go and parked.go (who may use a console, and how long it is kept open), session.go (one logged-on console),
-// sync.go and identify.go (the way to a known state, and what the device is), command.go and reply.go (one command and its
-// output), below them screen.go, prompt.go and capture.go (from bytes to text), link.go and telnet.go (TCP and its options),
-// platform.go (what is known of devices).
+// Push types confirmed configuration lines: each at most once, only at the verified prompt of the mode it is meant for, and
+// none after one that the device did not take. It says what is known of each, and leaves the mode whatever happens.
+//
+// Files: pool.go, visit.go and parked.go (who may use a console, and how long it is kept open), push.go, plan.go and
+// pushline.go (configuration lines), session.go (one logged-on console), sync.go and identify.go (the way to a known state,
+// and what the device is), command.go and reply.go (one command and its output), below them screen.go, prompt.go and
+// capture.go (from bytes to text), link.go and telnet.go (TCP and its options), platform.go (what is known of devices).
 package console

@@ -37,7 +37,7 @@ func (p *platform) fits(line string) bool {
 // the prompt or `show version` says. A device that contradicts its tag is right.
 func (s *session) identify(ctx context.Context) error {
 	line := s.current()
-	s.prompt = learn(line)
+	s.prompt, s.at = learn(line), line
 	tagged := s.known.find(s.target.Platform)
 	own := slices.IndexFunc(s.known, func(p *platform) bool { return p.ownPrompt != nil && p.ownPrompt.MatchString(line) })
 	switch {
@@ -95,7 +95,7 @@ func (s *session) climb(ctx context.Context) error {
 		return err
 	}
 	desired := s.platform.level(s.platform.desired)
-	level := s.platform.levelOf(s.current())
+	level := s.level()
 	if level == nil || level == desired || desired.up == "" || desired.previous != level.name {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (s *session) climb(ctx context.Context) error {
 			return s.asked()
 		}
 	}
-	if s.platform.levelOf(s.current()) != desired {
+	if s.level() != desired {
 		s.addNote("%q needs a password, so commands ran at the user level.", desired.up)
 	}
 	return nil

@@ -26,6 +26,7 @@ type platform struct {
 	refused []string // starts of lines by which the device rejects a command
 	traits
 	pager, pagerEnd, logLine, version, ownPrompt *regexp.Regexp
+	lineRefused, lineHarmless, textBlock         *regexp.Regexp
 }
 
 // level is a mode of the device's command line.
@@ -57,6 +58,15 @@ type traits struct {
 	LogLine     string   `yaml:"log-line"`   // how a message begins that the device prints on its own
 	Version     string   `yaml:"version"`    // what `show version` says on this platform and on no other
 	OwnPrompt   string   `yaml:"own-prompt"` // a prompt that no other platform has
+
+	// What a Push needs to know.
+	Snapshot     string   `yaml:"snapshot"`      // the command that shows the running configuration
+	Comment      []string `yaml:"comment"`       // starts of lines that do nothing
+	LineRefused  string   `yaml:"line-refused"`  // an answer to a configuration line that means it was not taken
+	LineHarmless string   `yaml:"line-harmless"` // one that looks like it, and is none
+	// TextBlock is a line after which the device reads text, without a prompt, until a delimiter. Its group begins with
+	// the delimiter.
+	TextBlock string `yaml:"text-block"`
 }
 
 // definition mirrors the YAML format of scrapligo's platform files, with our section `console` added.
@@ -144,7 +154,8 @@ func (d *definition) platform() (*platform, error) {
 	}
 	slices.SortFunc(p.levels, func(a, b level) int { return strings.Compare(a.name, b.name) })
 	err := errors.Join(compile(&p.pager, p.Pager), compile(&p.pagerEnd, p.PagerEnd), compile(&p.logLine, p.LogLine),
-		compile(&p.version, p.Version), compile(&p.ownPrompt, p.OwnPrompt))
+		compile(&p.version, p.Version), compile(&p.ownPrompt, p.OwnPrompt), compile(&p.lineRefused, p.LineRefused),
+		compile(&p.lineHarmless, p.LineHarmless), compile(&p.textBlock, p.TextBlock))
 	switch {
 	case err != nil:
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"strings"
 	"sync"
 	"time"
@@ -53,7 +52,7 @@ type Options struct {
 	BootTimeout    time.Duration // until a console that does print something must show a prompt; 2 min
 	CommandTimeout time.Duration // 30 s
 	SlowTimeout    time.Duration // of ping, traceroute and their like; 60 s
-	IdleTimeout    time.Duration // how long a session is kept open after a Run; 20 s
+	IdleTimeout    time.Duration // how long a session is kept open after its last use; 20 s
 	MaxOutput      int           // bytes kept of one command's output, its first and last half; 8 MiB
 }
 
@@ -78,14 +77,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Pool runs commands on consoles. There is one Run at a time on a console; different consoles don't wait for each other.
-// Its methods may be called from any goroutine.
+// Pool runs commands on consoles. There is one Run or Push at a time on a console; different consoles don't wait for each
+// other. Its methods may be called from any goroutine.
 type Pool struct {
 	options Options
 	known   catalog
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
-	work    sync.WaitGroup // Runs, and sessions that are kept open
+	work    sync.WaitGroup // Runs and Pushes, and sessions that are kept open
 
 	mu       sync.Mutex
 	consoles map[string]*console
@@ -93,12 +92,12 @@ type Pool struct {
 
 // console is what the pool holds for an address while anybody uses it.
 type console struct {
-	turn   chan struct{} // holds a token while a Run is on
-	users  int           // Runs that are on or wait, and the kept session
-	parked *parked       // the session that is kept open; nil during a Run
+	turn   chan struct{} // holds a token while a Run or Push is on
+	users  int           // Runs and Pushes that are on or wait, and the kept session
+	parked *parked       // the session that is kept open; nil while it is in use
 }
 
-// errPoolClosed is the cause of Runs that Close has ended.
+// errPoolClosed is the cause of Runs and Pushes that Close has ended.
 var errPoolClosed = errors.New("console pool closed")
 
 // NewPool makes a pool. It fails only when a platform file is wrong.
@@ -112,7 +111,7 @@ func NewPool(o Options) (*Pool, error) {
 	return p, nil
 }
 
-// Close interrupts what runs, ends the sessions that are kept open, and waits for all of it. Runs begun later fail.
+// Close interrupts what runs, ends the sessions that are kept open, and waits for all of it. What is begun later fails.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.cancel()
@@ -129,8 +128,8 @@ func (p *Pool) Run(ctx context.Context, t Target, commands []string, progress Pr
 	if progress == nil {
 		progress = func(string, int, int, string) {}
 	}
-	r := &run{pool: p, target: t, commands: commands, progress: progress}
-	err := r.do(ctx)
+	r := &run{commands: commands, visit: visit{pool: p, target: t, total: len(commands), progress: progress}}
+	err := r.do(ctx, r.commandsOn)
 	if err != nil {
 		progress("failed", len(r.report.Outputs), len(commands), schema.AsError(err).Message)
 		return r.report, err
@@ -141,131 +140,9 @@ func (p *Pool) Run(ctx context.Context, t Target, commands []string, progress Pr
 
 // run is one call of Run.
 type run struct {
-	pool     *Pool
-	target   Target
+	visit
 	commands []string
-	progress Progress
 	report   Report
-}
-
-func (r *run) do(ctx context.Context) error {
-	p := r.pool
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(p.ctx, func() { cancel(errPoolClosed) })()
-
-	c, err := p.enter(r.target.Address)
-	if err != nil {
-		return err
-	}
-	defer p.leave(r.target.Address, c)
-	if err := r.takeTurn(ctx, c); err != nil {
-		return err
-	}
-	defer func() { <-c.turn }()
-
-	s, err := r.kept(ctx, c)
-	if err != nil {
-		return err
-	}
-	if s != nil {
-		ran := s.ran
-		err = r.commandsOn(ctx, s)
-		if s.ran == ran && schema.CodeOf(err) == schema.CodeConsoleClosed {
-			// It had died unnoticed, and no command was entered: a new connection can't run anything twice.
-			s.close()
-			s = nil
-		}
-	}
-	if s == nil {
-		if s, err = r.connect(ctx); err != nil {
-			return err
-		}
-		err = r.commandsOn(ctx, s)
-	}
-	if !s.broken {
-		if homeErr := s.home(context.WithoutCancel(ctx)); err == nil {
-			err = homeErr
-		}
-	}
-	if s.broken {
-		s.close()
-	} else {
-		p.park(r.target.Address, c, s)
-	}
-	return err
-}
-
-// takeTurn waits until nobody else of this process uses the console.
-func (r *run) takeTurn(ctx context.Context, c *console) error {
-	select {
-	case c.turn <- struct{}{}:
-		return nil
-	default:
-	}
-	r.progress("waiting", 0, len(r.commands), "another request is using this console")
-	select {
-	case c.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return schema.Errorf(schema.CodeConsoleBusy, "The console of %s (%s) was in use all the time.", r.target.Device, r.target.Address).
-			WithHint("Try again when the other request on this device has ended.").WithCause(ctx.Err())
-	}
-}
-
-// kept gives the session that was kept open, at its prompt; nil when there is none that is sound.
-func (r *run) kept(ctx context.Context, c *console) (*session, error) {
-	s := r.pool.unpark(c)
-	if s == nil {
-		return nil, nil
-	}
-	s.target = r.target
-	if s.received == s.parkedAt {
-		return s, nil
-	}
-	err := s.resume(ctx)
-	if err == nil {
-		return s, nil
-	}
-	s.close()
-	if ctx.Err() != nil {
-		return nil, err
-	}
-	return nil, nil
-}
-
-// connect gives a new session at its prompt.
-func (r *run) connect(ctx context.Context) (*session, error) {
-	r.progress("connecting", 0, len(r.commands), r.target.Address)
-	l, err := dial(ctx, r.target.Address, r.pool.options.ConnectTimeout)
-	if err != nil {
-		return nil, r.dialError(ctx, err)
-	}
-	s := newSession(r.target, r.pool.options, r.pool.known, l)
-	if err := s.logOn(ctx); err != nil {
-		s.close()
-		return nil, err
-	}
-	s.log.Debug("console ready", "platform", s.platform.name, "prompt", s.prompt.name)
-	return s, nil
-}
-
-// dialError says in the user's words why there is no connection.
-func (r *run) dialError(ctx context.Context, err error) error {
-	t := r.target
-	var timeout net.Error
-	switch {
-	case ctx.Err() != nil:
-		return aborted(t.Device, "the connection attempt was interrupted", ctx.Err())
-	case isRefused(err):
-		return schema.Errorf(schema.CodeConsoleRefused, "The console of %s (%s) refuses connections.", t.Device, t.Address).
-			WithHint("Check that the node is started. One that was started just now may need a moment.").WithCause(err)
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return schema.Errorf(schema.CodeConsoleSilent, "The console of %s (%s) does not answer.", t.Device, t.Address).
-			WithHint("Check that the node is started and that its console can be reached from here.").WithCause(err)
-	}
-	return schema.Errorf(schema.CodeConsoleRefused, "The console of %s (%s) can't be reached.", t.Device, t.Address).
-		WithHint("Check the console's address.").WithCause(err)
 }
 
 // commandsOn runs the commands in the session.

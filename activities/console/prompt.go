@@ -37,15 +37,18 @@ type prompt struct {
 var promptParts = regexp.MustCompile(`^(.*?)(\([^()]{1,40}\))?([>#])( *)$`)
 
 // learn makes the prompt from a line that is one. A hostname longer than 20 characters also matches cut short, which is
-// how IOS shows it in its configuration modes.
+// how IOS shows it in its configuration modes; one of 20 characters in such a mode also matches any longer one.
 func learn(line string) *prompt {
 	parts := promptParts.FindStringSubmatch(line)
 	if parts == nil {
 		return nil
 	}
 	name := regexp.QuoteMeta(parts[1])
-	if len(parts[1]) > truncatedName {
+	switch n := len(parts[1]); {
+	case n > truncatedName:
 		name = "(?:" + name + "|" + regexp.QuoteMeta(parts[1][:truncatedName]) + ")"
+	case n == truncatedName && parts[2] != "":
+		name += `[\w.\-]*`
 	}
 	return &prompt{
 		name:    parts[1],

@@ -18,7 +18,10 @@ const (
 type reply struct {
 	session *session
 	command string
+	keys    string // what is typed for it
+	name    string // what messages call it
 	phase   phase
+	ended   bool   // the device has shown that it is over
 	typed   string // the echo in finished lines, when a message of the device's own has cut it
 	out     capture
 	// held is a line that may be the prompt or the front part of one, and the device's own messages after it. Whether it
@@ -29,6 +32,13 @@ type reply struct {
 	probe     string // a line that looks like a prompt but not the learned one, to which Enter was pressed
 	probeLine int    // how many lines were finished then
 	unsure    bool   // an extra Enter was sent, so another prompt may follow
+
+	// For a line of a Push, whose echo must be the whole line on the very prompt that was verified.
+	pushed    bool
+	before    string // the unfinished line before the first key
+	prompt    string // the prompt that the device waits at; "" in a text block
+	opensText bool   // no prompt follows the line: the device wants text
+	long      bool   // its output may be long, and hold any words
 }
 
 // maxHeld bounds how many messages may follow a held line before it counts as output.
@@ -122,11 +132,24 @@ func (r *reply) promptSplit(current string) bool {
 // compared then.
 func (r *reply) isEchoed(current string) bool {
 	const visible = 60
+	if r.pushed && !r.isWhole(current) && !(len(r.command) > visible && r.isScrolled(current)) {
+		return false
+	}
 	want := r.command
 	if len(want) > visible {
 		want = want[len(want)-visible/2:]
 	}
 	return strings.HasSuffix(r.typed+current, want)
+}
+
+// isWhole tells whether nothing but the line stands on the screen, behind what stood there or behind the prompt shown again.
+func (r *reply) isWhole(current string) bool {
+	return current == r.command || r.typed+current == r.before+r.command || current == r.prompt+r.command
+}
+
+// isScrolled tells whether the device shows only the end of a long line, the way IOS and readline do.
+func (r *reply) isScrolled(current string) bool {
+	return r.prompt != "" && strings.HasPrefix(current, r.prompt+"$") || strings.HasPrefix(current, "<")
 }
 
 // text is the output so far. A partial last line belongs to it when the command didn't come to its end.

@@ -38,8 +38,10 @@ type session struct {
 	proven   bool      // that form has run a command
 	note     string    // what the user should know about the device
 	reply    *reply    // the running command's; nil between commands
-	ran      int       // commands whose Enter was pressed
+	ran      int       // commands whose Enter was pressed, and lines of a Push that were begun
 	broken   bool      // the console is not at its prompt, or gone
+	at       string    // the last prompt seen; "" while the device wants text without a prompt
+	base     *prompt   // the prompt outside of configuration mode, during a Push
 	received int       // bytes of text so far
 	parkedAt int       // received when it was last put aside
 	lines    int       // finished lines so far: tells a new prompt from one that stood there before
@@ -61,6 +63,7 @@ const (
 	helpShown
 	atDialog // IOS's initial configuration dialog
 	atAutoinstall
+	textTaken // a line of a text block, which no prompt follows
 	atDeadEnd // a login, a setup or a boot loader: nothing that keys of ours get past
 	quietNow  // nothing more arrives
 )
@@ -80,7 +83,12 @@ func (s *session) finishLine(line []byte) {
 	s.lines++
 	if s.reply != nil {
 		s.reply.line(line)
+		return
 	}
+	if log := s.platform.logStart(line); log >= 0 {
+		line = line[:log]
+	}
+	s.see(line)
 }
 
 // await reads from the console until judge has a verdict and, where judge asks for a quiet time, nothing has arrived for
@@ -134,6 +142,17 @@ func (s *session) drain() error {
 func (s *session) take(chunk []byte) {
 	s.received += len(chunk)
 	s.screen.write(chunk)
+	if s.reply == nil {
+		s.see(s.screen.current())
+	}
+}
+
+// see remembers a prompt: a message of the device's own may push it out of the unfinished line. It is asked between
+// commands only, where no output can look like one.
+func (s *session) see(line []byte) {
+	if s.prompt.matches(string(line)) {
+		s.at = string(line)
+	}
 }
 
 // ended is the error of a connection that is over.
@@ -148,13 +167,32 @@ func (s *session) ended() error {
 // current is the unfinished line.
 func (s *session) current() string { return string(s.screen.current()) }
 
+// standing is the prompt that the device waits at, also when its own messages have pushed it away.
+func (s *session) standing() string {
+	if current := s.current(); s.prompt.matches(current) {
+		return current
+	}
+	return s.at
+}
+
+// level is the mode that the console is in, nil when the prompt tells none.
+func (s *session) level() *level { return s.platform.levelOf(s.standing()) }
+
 // promptAfter judges that the learned prompt stands there, on a newer line than the given one.
 func (s *session) promptAfter(line int) func() (verdict, time.Duration) {
 	return func() (verdict, time.Duration) {
-		if s.lines > line && s.prompt.matches(s.current()) {
-			return atPrompt, 0
+		if s.lines <= line {
+			return waiting, 0
 		}
-		return waiting, 0
+		current := s.current()
+		if !s.prompt.matches(current) {
+			if !s.base.matches(current) {
+				return waiting, 0
+			}
+			s.prompt = s.base
+		}
+		s.at = current
+		return atPrompt, 0
 	}
 }
 
@@ -182,7 +220,7 @@ func (s *session) backToPrompt(ctx context.Context, keys []string) bool {
 // home leaves the console at the level it is to be found in, out of a configuration mode for example.
 func (s *session) home(ctx context.Context) error {
 	for range len(s.platform.levels) {
-		level := s.platform.levelOf(s.current())
+		level := s.level()
 		if level == nil || level.name == s.platform.desired || level.down == "" || level.previous == "" {
 			return nil
 		}
@@ -205,10 +243,10 @@ func (s *session) close() { s.link.close() }
 func (s *session) lastOutput() string {
 	var lines []string
 	for i := max(0, s.lines-recentLines); i < s.lines; i++ {
-		lines = append(lines, string(s.recent[i%recentLines]))
+		lines = append(lines, maskSecret(string(s.recent[i%recentLines])))
 	}
 	current := s.current()
-	lines = append(lines, current[:min(len(current), recentWidth)])
+	lines = append(lines, maskSecret(current[:min(len(current), recentWidth)]))
 	return strings.ToValidUTF8(strings.TrimSpace(strings.Join(lines, "\n")), "?")
 }
 

@@ -59,7 +59,8 @@ func (s *session) resume(ctx context.Context) error {
 	if err := s.wake(ctx); err != nil {
 		return err
 	}
-	s.prompt = learn(s.current())
+	s.at = s.current()
+	s.prompt = learn(s.at)
 	return s.climb(ctx)
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"gns3copilot/activities/console"
 	"gns3copilot/activities/gns3"
-	"gns3copilot/activities/policy"
 	"gns3copilot/schema"
 )
 
@@ -28,17 +27,12 @@ type DeviceCommands struct{ Consoles Consoles }
 
 var (
 	_ Tool       = DeviceCommands{}
-	_ Planner    = DeviceCommands{}
+	_ Changer    = DeviceCommands{}
 	_ Normalizer = DeviceCommands{}
 )
 
 // DeviceCommandsName is the tool's name for the model and for clients.
 const DeviceCommandsName = "execute_multiple_device_commands"
-
-type deviceCommands struct {
-	DeviceName string   `json:"device_name"`
-	Commands   []string `json:"commands"`
-}
 
 // Metadata describes the tool.
 func (DeviceCommands) Metadata() Metadata {
@@ -49,103 +43,28 @@ func (DeviceCommands) Metadata() Metadata {
 }
 
 // Schema describes the arguments.
-func (DeviceCommands) Schema() json.RawMessage {
-	return json.RawMessage(`{
-		"type": "object",
-		"properties": {
-			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
-			"device_configs": {
-				"type": "array", "minItems": 1, "maxItems": 100,
-				"items": {
-					"type": "object",
-					"properties": {
-						"device_name": {"type": "string", "minLength": 1, "maxLength": 200},
-						"commands": {
-							"type": "array", "minItems": 1, "maxItems": 50,
-							"items": {"type": "string", "minLength": 1, "maxLength": 1000}
-						}
-					},
-					"required": ["device_name", "commands"],
-					"additionalProperties": false
-				}
-			}
-		},
-		"required": ["device_configs"],
-		"additionalProperties": false
-	}`)
-}
+func (DeviceCommands) Schema() json.RawMessage { return commandSchema("commands") }
 
 // Normalize also accepts device_names with commands, the form in the chat API's examples.
 func (DeviceCommands) Normalize(args map[string]json.RawMessage) error {
-	if _, ok := args["device_configs"]; ok || args["device_names"] == nil {
-		return nil
-	}
-	var names, commands []string
-	if err := json.Unmarshal(args["device_names"], &names); err != nil {
-		return badArguments(err)
-	}
-	if err := json.Unmarshal(args["commands"], &commands); err != nil {
-		return badArguments(err)
-	}
-	configs := make([]deviceCommands, len(names))
-	for i, name := range names {
-		configs[i] = deviceCommands{DeviceName: name, Commands: commands}
-	}
-	args["device_configs"] = schema.Text(configs)
-	delete(args, "device_names")
-	delete(args, "commands")
-	return nil
+	return spreadCommands(args, "commands")
 }
 
-// Plan refuses a call that has anything but reading commands.
-func (DeviceCommands) Plan(args json.RawMessage) (string, error) {
-	configs, err := deviceConfigs(args)
-	if err != nil {
-		return "", err
-	}
-	var names, reasons []string
-	commands := 0
-	for _, c := range configs {
-		names = append(names, c.DeviceName)
-		commands += len(c.Commands)
-		for _, command := range c.Commands {
-			if err := policy.Reading(command); err != nil {
-				reasons = append(reasons, c.DeviceName+": "+schema.AsError(err).Message)
-			}
-		}
-	}
-	if reasons != nil {
-		return "", schema.Errorf(schema.CodeRefused, "Nothing was sent to any device. %s.", strings.Join(reasons, "; ")).
-			WithHint("This tool sends reading commands only. Changing a device isn't possible yet: tell the user what to type instead.")
-	}
-	return schema.CutText(fmt.Sprintf("Read %s: %s", strings.Join(names, ", "), counted(commands, "command")), 200), nil
+// Changes lists the commands for each device: one that doesn't only read is a change, whatever the tool is called.
+func (DeviceCommands) Changes(args json.RawMessage) ([]Change, error) {
+	return changes(args, false, func(c deviceConfig) []string { return c.Commands })
 }
 
-// counted writes a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func deviceConfigs(args json.RawMessage) ([]deviceCommands, error) {
-	var parsed struct {
-		DeviceConfigs []deviceCommands `json:"device_configs"`
-	}
-	if err := json.Unmarshal(args, &parsed); err != nil {
-		return nil, badArguments(err)
-	}
-	return parsed.DeviceConfigs, nil
-}
-
-// Execute runs each device's commands on its console, the devices side by side, and gives an item for each entry of the request
-// in its order. A device's failure is its item's, not the call's.
+// Execute runs each device's commands on its console, the devices side by side, and gives an item for each device in
+// the order of the request. A device's failure is its item's, not the call's.
 func (d DeviceCommands) Execute(ctx context.Context, env Env, args json.RawMessage) ([]schema.ToolItem, error) {
+	if env.Push != nil {
+		return pushAll(ctx, env, d, args)
+	}
 	if err := ownProject(args, env.Ref.ProjectID); err != nil {
 		return nil, err
 	}
-	configs, err := deviceConfigs(args)
+	configs, err := d.Changes(args)
 	if err != nil {
 		return nil, err
 	}
@@ -162,16 +81,16 @@ func (d DeviceCommands) Execute(ctx context.Context, env Env, args json.RawMessa
 	return items, nil
 }
 
-func (d DeviceCommands) runDevice(ctx context.Context, env Env, topology gns3.Topology, c deviceCommands) schema.ToolItem {
-	total := len(c.Commands)
+func (d DeviceCommands) runDevice(ctx context.Context, env Env, topology gns3.Topology, c Change) schema.ToolItem {
+	total := len(c.Lines)
 	tell := func(state schema.DeviceState, done int, detail string) {
-		env.Progress(schema.DeviceProgress{DeviceName: c.DeviceName, State: state, Detail: detail, Done: done, Total: total})
+		env.Progress(schema.DeviceProgress{DeviceName: c.Device, State: state, Detail: detail, Done: done, Total: total})
 	}
-	item := schema.ToolItem{ID: c.DeviceName, Name: c.DeviceName, Status: schema.ItemSuccess}
-	node, err := topology.Find(c.DeviceName)
+	item := schema.ToolItem{ID: c.Device, Name: c.Device, Status: schema.ItemSuccess}
+	node, err := topology.Find(c.Device)
 	if err == nil {
 		item.ID, item.Name = node.ID, node.Name
-		err = reachable(node)
+		err = Reachable(node)
 	}
 	if err != nil {
 		tell(schema.DeviceFailed, 0, schema.AsError(err).Message)
@@ -179,7 +98,7 @@ func (d DeviceCommands) runDevice(ctx context.Context, env Env, topology gns3.To
 	}
 	target := console.Target{Device: node.Name, Address: node.ConsoleAddress, Platform: node.Platform}
 	done := 0
-	report, err := d.Consoles.Run(ctx, target, c.Commands, func(state string, n, _ int, detail string) {
+	report, err := d.Consoles.Run(ctx, target, c.Lines, func(state string, n, _ int, detail string) {
 		done = n
 		// The end is told below: a console that worked may have refused a command.
 		if s := schema.DeviceState(state); s != schema.DeviceDone && s != schema.DeviceFailed {
@@ -195,8 +114,8 @@ func (d DeviceCommands) runDevice(ctx context.Context, env Env, topology gns3.To
 	return item
 }
 
-// reachable refuses a node whose console can't answer, in words that say what to do.
-func reachable(n gns3.Node) error {
+// Reachable refuses a node whose console can't answer, in words that say what to do.
+func Reachable(n gns3.Node) error {
 	if n.Status != "started" {
 		return schema.Errorf(schema.CodeNodeStopped, "%s is not running (its status is %s), so its console can't be used.", n.Name, n.Status).
 			WithHint("Start %s in GNS3 first.", n.Name)

@@ -45,13 +45,24 @@ type Env struct {
 	Topology func(context.Context) (gns3.Topology, error)
 	// Progress tells readers where a device stands. It may be called from several goroutines at once.
 	Progress func(schema.DeviceProgress)
+	// Device is the one device that a confirmed change is run for.
+	Device string
+	// Push sends a change to a device under its journal. It is nil when the call isn't a confirmed one.
+	Push func(context.Context, Change) schema.ToolItem
 }
 
-// Planner is a tool that can say, before it runs, what a call would do.
-type Planner interface {
-	// Plan describes the call for operators, by names and counts alone. It fails with CodeRefused when the policy doesn't let
-	// the call run.
-	Plan(args json.RawMessage) (summary string, err error)
+// Change is what a call does to one device.
+type Change struct {
+	Device string   // as the call names it
+	Lines  []string // in the order of sending
+	// Config is true for lines of configuration mode; others are typed at the base prompt.
+	Config bool
+}
+
+// Changer is a tool that may change devices. Its changes are judged before, and each goes to its device at most once.
+type Changer interface {
+	// Changes lists what a call does, device by device in the order of the request, one entry for each device.
+	Changes(args json.RawMessage) ([]Change, error)
 }
 
 // Normalizer is a tool that accepts more than one form of arguments.

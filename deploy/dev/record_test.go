@@ -28,7 +28,7 @@ func TestRecordHistories(t *testing.T) {
 	suite.model.On("plain", text("hello"))
 	suite.model.On("tool", call(commandsTool, show), text("done"))
 	suite.model.On("two tools", func(r *scriptmodel.Reply) { r.Call(commandsTool, show); r.Call("gns3_topology_reader", `{}`) }, text("done"))
-	suite.model.On("refused", call(commandsTool, `{"device_configs": [{"device_name": "R1", "commands": ["reload"]}]}`), text("I see"))
+	suite.model.On("refused", call(commandsTool, `{"device_configs": [{"device_name": "R1", "commands": ["debug all"]}]}`), text("I see"))
 	suite.model.On("model error", func(r *scriptmodel.Reply) { r.Fail(401, `{"error":{"message":"no"}}`) })
 	suite.model.On("abort text", func(r *scriptmodel.Reply) { r.Say("x"); r.Hold(nil) })
 	suite.model.On("abort command", call(commandsTool, `{"device_configs": [{"device_name": "PC1", "commands": ["ping 10.255.255.254 -c 60"]}]}`))

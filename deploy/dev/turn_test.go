@@ -136,8 +136,7 @@ func TestCallsThatDoNotRun(t *testing.T) {
 	u := login(t, "admin")
 	before := len(suite.lab.Lines("R1"))
 	for name, c := range map[string]struct{ tool, arguments, want string }{
-		"configuring":     {commandsTool, `{"device_configs": [{"device_name": "R1", "commands": ["show version", "reload"]}]}`, "was not sent"},
-		"several lines":   {commandsTool, `{"device_configs": [{"device_name": "R1", "commands": ["show version\nreload"]}]}`, "several lines"},
+		"forbidden":       {commandsTool, `{"device_configs": [{"device_name": "R1", "commands": ["show version", "debug all"]}]}`, "Nothing was sent"},
 		"unknown tool":    {"delete_everything", `{}`, "no tool named"},
 		"broken JSON":     {commandsTool, `{"device_configs": [`, "not a JSON object"},
 		"cut envelope":    {commandsTool, `{"tool_input": "[{\"device_name\": \"R1\", "}`, "not a JSON object"},

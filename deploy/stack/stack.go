@@ -13,6 +13,7 @@ import (
 	"gns3copilot/activities/console"
 	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/llm"
+	"gns3copilot/activities/policy"
 	"gns3copilot/activities/tools"
 	"gns3copilot/apiserver"
 	"gns3copilot/schema"
@@ -134,7 +135,8 @@ func (s *Stack) StartWorker(m ModelConfig) (*Worker, error) {
 		Client: s.temporal, Log: s.log,
 		Turns:  &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log},
 		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Model: model, Tools: registry, Log: s.log},
-		Tools:  &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Tools: registry, Log: s.log},
+		Tools: &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Tools: registry,
+			Policy: policy.Default(), Consoles: pool, Log: s.log},
 	})
 	if err != nil {
 		pool.Close()
@@ -146,10 +148,12 @@ func (s *Stack) StartWorker(m ModelConfig) (*Worker, error) {
 // newRegistry is the list of tools and where they may be used.
 func newRegistry(consoles tools.Consoles) (*tools.Registry, error) {
 	r := tools.NewRegistry()
-	modes := []schema.Mode{schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection}
+	reader := tools.DeviceCommands{Consoles: consoles}
 	return r, errors.Join(
-		r.Add(tools.TopologyReader{}, modes...),
-		r.Add(tools.DeviceCommands{Consoles: consoles}, modes...),
+		r.Add(tools.TopologyReader{}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
+		r.Add(reader, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
+		r.Add(tools.DeviceConfig{}, schema.ModeAutomation, schema.ModeInjection),
+		r.Add(tools.VPCSCommands{Reader: reader}, schema.ModeAutomation),
 	)
 }
 
@@ -161,9 +165,13 @@ type API struct {
 
 // StartAPI answers requests on the listener, which it owns from here on.
 func (s *Stack) StartAPI(l net.Listener, limits apiserver.Limits, version string) (*API, error) {
+	registry, err := newRegistry(nil) // the API looks at arguments alone
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
 	server, err := apiserver.New(apiserver.Options{
 		Temporal: s.temporal, Namespace: s.backends.Namespace, Store: s.store, Bus: s.bus, Vault: s.vault,
-		GNS3: s.gns3, GNS3URL: s.backends.GNS3URL, Limits: limits, Version: version, Log: s.log,
+		GNS3: s.gns3, Arguments: registry, GNS3URL: s.backends.GNS3URL, Limits: limits, Version: version, Log: s.log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

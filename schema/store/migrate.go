@@ -13,10 +13,18 @@ import (
 const migrationLock = 0x676e7333
 
 // migrations are the schema's versions in order. A landed one is never edited.
-func migrations() []*gormigrate.Migration {
+func migrations(postgres bool) []*gormigrate.Migration {
 	return []*gormigrate.Migration{{
 		ID:      "2026-11-30-turns",
 		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&Session{}, &Turn{}, &Message{}) },
+	}, {
+		ID: "2026-11-30-approvals",
+		Migrate: func(db *gorm.DB) error {
+			if err := db.AutoMigrate(&Approval{}, &DecisionRow{}, &DeviceRun{}, &AuditEvent{}, &ConsoleLease{}); err != nil {
+				return err
+			}
+			return guardAudit(db, postgres)
+		},
 	}}
 }
 
@@ -31,7 +39,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		}
 		options := *gormigrate.DefaultOptions
 		options.UseTransaction = true
-		return gormigrate.New(db, &options, migrations()).Migrate()
+		return gormigrate.New(db, &options, migrations(s.postgres)).Migrate()
 	})
 	if err != nil {
 		return fmt.Errorf("migrate the database: %w", unavailable(err))

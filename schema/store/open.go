@@ -10,6 +10,7 @@ import (
 
 	"gns3copilot/schema"
 
+	"github.com/gofrs/flock"
 	"gorm.io/driver/postgres"
 	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
@@ -54,12 +55,22 @@ func Open(o Options) (*Store, error) {
 		return sqlite.Open("file:" + escapePath(o.URL) + sqlitePragmas + query)
 	}
 	var err error
-	if s.write, err = gorm.Open(dialector(""), config()); err != nil {
-		return nil, unavailable(err)
-	}
 	if s.postgres {
+		if s.write, err = gorm.Open(dialector(""), config()); err != nil {
+			return nil, unavailable(err)
+		}
 		s.read = s.write
 		return s, nil
+	}
+	// The first connection of all turns a new file's journal to WAL, for which SQLite doesn't wait: processes that start together take
+	// turns.
+	lock := flock.New(o.URL + ".opening")
+	if err := lock.Lock(); err != nil {
+		return nil, unavailable(err)
+	}
+	s.write, err = gorm.Open(dialector(""), config())
+	if err := errors.Join(err, lock.Unlock()); err != nil {
+		return nil, unavailable(err)
 	}
 	if err := bound(s.write, 1); err != nil {
 		return nil, unavailable(err)

@@ -1,0 +1,163 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gns3copilot/schema"
+	"gns3copilot/schema/store"
+)
+
+// RecordDecision applies a human's word to the calls that wait for it, tells readers, and acknowledges it to the API. The first word on each
+// call stands.
+func (t *Tools) RecordDecision(ctx context.Context, in schema.RecordDecisionInput) (schema.RecordDecisionOutput, error) {
+	out, err := t.Store.Decide(ctx, in.TurnRef, in.Step, in.Decision)
+	if err != nil {
+		return out, fault(err)
+	}
+	rows, err := t.Store.Approvals(ctx, in.TurnRef, in.Step)
+	if err != nil {
+		return out, fault(err)
+	}
+	for _, a := range rows {
+		if a.State == schema.ApprovalPending || !slices.ContainsFunc(out.Calls, func(c schema.DecidedCall) bool { return c.ID == a.ToolCallID }) {
+			continue
+		}
+		if err := t.resolved(ctx, in.TurnRef, a); err != nil {
+			return out, fault(err)
+		}
+	}
+	return out, fault(t.Bus.Acknowledge(in.Decision.ID, out))
+}
+
+// EndApprovals ends what still waits of a step, because its time is over or the turn was aborted.
+func (t *Tools) EndApprovals(ctx context.Context, in schema.ExpireInput) (schema.ExpireOutput, error) {
+	out := schema.ExpireOutput{Ended: []string{}}
+	ended, err := t.Store.EndApprovals(ctx, in)
+	if err != nil {
+		return out, fault(err)
+	}
+	for _, a := range ended {
+		if err := t.resolved(ctx, in.TurnRef, a); err != nil {
+			return out, fault(err)
+		}
+		out.Ended = append(out.Ended, a.ToolCallID)
+	}
+	return out, nil
+}
+
+// resolved tells readers what became of a call, and gives it its result unless it is to run.
+func (t *Tools) resolved(ctx context.Context, ref schema.TurnRef, a store.Approval) error {
+	ev := schema.Event{
+		Type: schema.EventHITLResolved, HITLSessionID: a.HITLSessionID, ToolCallID: a.ToolCallID, Reason: a.Reason,
+		HITLResolved: &schema.HITLResolved{Outcome: a.State, DecidedBy: a.DeciderName},
+	}
+	if err := t.Bus.Publish(ctx, ref, ev, "resolved/"+a.ToolCallID); err != nil {
+		return err
+	}
+	if a.State == schema.ApprovalConfirmed {
+		return nil
+	}
+	m, _, err := t.Store.PutResult(ctx, ref, a.Step, a.ToolCallID, string(schema.TextIndent(undone(a))), "")
+	if err != nil {
+		return err
+	}
+	return t.Bus.Publish(ctx, ref, toolEnd(m), "end/"+a.ToolCallID)
+}
+
+// undone is the result of a call that a human, or the clock, kept from running: an item for each device, and words that can't be taken
+// for an empty output.
+func undone(a store.Approval) schema.ToolResponse {
+	why := map[schema.ApprovalState]string{
+		schema.ApprovalRejected: fmt.Sprintf("Rejected by %s. Nothing was executed.", a.DeciderName),
+		schema.ApprovalExpired:  "Nobody decided in time. Nothing was executed.",
+		schema.ApprovalAborted:  "Aborted by the user. Nothing was executed.",
+		schema.ApprovalModified: fmt.Sprintf("%s changed the arguments. Nothing was executed yet.", a.DeciderName),
+	}[a.State]
+	switch {
+	case a.State == schema.ApprovalRejected && a.Reason != "":
+		why += " Reason: " + a.Reason + " Propose another way, or ask."
+	case a.State == schema.ApprovalRejected:
+		why += " Propose another way, or ask."
+	case a.State == schema.ApprovalModified:
+		why += " Call the tool again with exactly these arguments: " + a.ModifiedArgs + "\nWhat was changed:\n" + a.Summary
+	}
+	var items []schema.ToolItem
+	if a.Preview != nil {
+		for _, d := range a.Preview.Devices {
+			id := d.ID
+			if id == "" {
+				id = d.Name
+			}
+			items = append(items, schema.ToolItem{ID: id, Name: d.Name, Status: schema.ItemFailed, Outcome: string(a.State), Error: why})
+		}
+	}
+	r := schema.NewToolResponse(a.ToolName, items, 0, time.Now())
+	r.Success, r.Error, r.Status = false, why, string(a.State)
+	return r
+}
+
+// SettlePush makes sure that a push whose activity was lost goes no further.
+func (t *Tools) SettlePush(ctx context.Context, in schema.PushInput) error {
+	_, err := t.Store.SettleRun(ctx, in.TurnRef, in.Call.ID, in.Device)
+	return fault(err)
+}
+
+// CollectPushes makes the call's result of what its devices' journals say.
+func (t *Tools) CollectPushes(ctx context.Context, in schema.CollectInput) error {
+	runs, err := t.Store.Runs(ctx, in.TurnRef, in.Call.ID)
+	if err != nil {
+		return fault(err)
+	}
+	items := make([]schema.ToolItem, len(in.Devices))
+	began, ended := time.Time{}, time.Time{}
+	for i, device := range in.Devices {
+		r, ok := runs[device]
+		if !ok {
+			r = store.DeviceRun{Device: device, State: store.RunNothing}
+		}
+		items[i] = journalItem(r)
+		if ok && (began.IsZero() || r.StartedAt.Before(began)) {
+			began = r.StartedAt
+		}
+		if r.FinishedAt != nil && r.FinishedAt.After(ended) {
+			ended = *r.FinishedAt
+		}
+	}
+	response := schema.NewToolResponse(in.Call.Name, items, ended.Sub(began), time.Now())
+	if in.Aborted && response.Failed > 0 {
+		response.Status = schema.OutcomeAborted
+	}
+	_, err = t.keep(ctx, schema.RunToolInput{TurnRef: in.TurnRef, Step: in.Step, Call: in.Call}, response)
+	return fault(err)
+}
+
+// journalItem words a device's journal.
+func journalItem(r store.DeviceRun) schema.ToolItem {
+	item := schema.ToolItem{ID: r.NodeID, Name: r.Device, Status: schema.ItemFailed, Result: r.Output, Error: r.Error}
+	if item.ID == "" {
+		item.ID = r.Device
+	}
+	acked := fmt.Sprintf("%d of %d lines were acknowledged", r.Acked, len(r.Lines))
+	switch r.State {
+	case store.RunDone:
+		item.Status, item.Error = schema.ItemSuccess, ""
+	case store.RunNothing:
+		item.Outcome, item.Error = "nothing", "Nothing was sent to this device."
+	case store.RunUnknown:
+		item.Outcome = "unknown"
+		item.Error = fmt.Sprintf("The connection to the work on this device was lost: %s, the rest is unknown and is not sent again. Look at the device.", acked)
+	default:
+		item.Error += " " + acked + ", the rest was not sent."
+		if r.Acked > 0 {
+			item.Outcome = schema.OutcomePartial
+		}
+	}
+	if r.Diff != "" {
+		item.Result = strings.TrimRight(item.Result, "\n") + "\n\nWhat changed in the running configuration:\n" + r.Diff
+	}
+	return item
+}

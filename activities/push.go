@@ -1,0 +1,222 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gns3copilot/activities/console"
+	"gns3copilot/activities/gns3"
+	"gns3copilot/activities/tools"
+	"gns3copilot/schema"
+	"gns3copilot/schema/store"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// Consoles runs commands on device consoles, and pushes configuration line by line.
+type Consoles interface {
+	Run(ctx context.Context, t console.Target, commands []string, progress console.Progress) (console.Report, error)
+	Push(ctx context.Context, t console.Target, r console.PushRequest, progress console.Progress) (console.PushReport, error)
+}
+
+// PushDevice sends one confirmed call to one device, at most once: the journal's row is claimed before the first byte and asked before each
+// line. It is never retried. What becomes of it is in the journal.
+func (t *Tools) PushDevice(ctx context.Context, in schema.PushInput) (schema.PushOutput, error) {
+	message, err := t.Store.Assistant(ctx, in.TurnRef, in.Step)
+	if err != nil {
+		return schema.PushOutput{}, fault(err)
+	}
+	run, release, err := watched(ctx, t.Bus, in.TurnID, finish)
+	if err != nil {
+		return schema.PushOutput{}, fault(err)
+	}
+	defer release()
+	tool, args, err := t.resolve(message, in.Call, in.Mode)
+	if err != nil {
+		return schema.PushOutput{}, fault(err)
+	}
+	start := schema.Event{Type: schema.EventToolStart, ToolName: in.Call.Name, ToolCallID: in.Call.ID}
+	if err := t.Bus.Publish(run, in.TurnRef, start, "start/"+in.Call.ID); err != nil {
+		return schema.PushOutput{}, fault(err)
+	}
+	p := &push{tools: t, in: in, end: ctx}
+	_, err = tool.Execute(run, tools.Env{Ref: in.TurnRef, Device: in.Device, Push: p.device}, args)
+	if p.refused != nil {
+		err = p.refused
+	}
+	return schema.PushOutput{Acked: p.acked, Lines: p.lines, Aborted: aborted(run)}, fault(err)
+}
+
+// push is one device's part of a confirmed call.
+type push struct {
+	tools        *Tools
+	in           schema.PushInput
+	end          context.Context // outlives the run: what happened is stored in any case
+	acked, lines int
+	refused      error // nothing was claimed
+	lease        *lease
+}
+
+// device sends the change and settles its journal.
+func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
+	p.lines = len(c.Lines)
+	node, err := p.find(ctx, c)
+	if code := schema.CodeOf(err); code == schema.CodeCredentialMissing {
+		p.refused = err
+		return schema.ToolItem{}
+	}
+	if err := p.tools.Store.ClaimRun(ctx, p.in.TurnRef, p.in.Call.ID, p.in.Device, node.ID, c.Lines); err != nil {
+		p.refused = err
+		return schema.ToolItem{}
+	}
+	result := store.DeviceRun{Device: p.in.Device, State: store.RunFailed}
+	if err == nil {
+		result, err = p.send(ctx, node, c)
+	}
+	if err != nil {
+		result.Error = whyFailed(err)
+	}
+	end, cancel := settle(p.end)
+	defer cancel()
+	if err := p.tools.Store.EndRun(end, p.in.TurnRef, p.in.Call.ID, result); err != nil {
+		p.tools.Log.Error("push not settled by its sender", "turn", p.in.TurnID, "device", p.in.Device, "error", err)
+	}
+	p.tell(result)
+	return schema.ToolItem{}
+}
+
+func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
+	token, err := p.tools.Vault.Token(ctx, p.in.TurnID, p.in.UserID)
+	if err != nil {
+		return gns3.Node{}, err
+	}
+	lab, err := p.tools.Lab.Topology(ctx, token, p.in.ProjectID)
+	if err != nil {
+		return gns3.Node{}, err
+	}
+	node, err := lab.Find(c.Device)
+	if err != nil {
+		return gns3.Node{}, err
+	}
+	return node, tools.Reachable(node)
+}
+
+// send types the lines, fenced by the lease on the console and by the journal.
+func (p *push) send(ctx context.Context, node gns3.Node, c tools.Change) (store.DeviceRun, error) {
+	result := store.DeviceRun{Device: p.in.Device, State: store.RunFailed}
+	held, err := p.tools.hold(ctx, node, p.in)
+	if err != nil {
+		return result, err
+	}
+	defer func() {
+		if err := held.drop(p.end); err != nil {
+			p.tools.Log.Warn("console not given back", "device", p.in.Device, "error", err)
+		}
+	}()
+	p.lease = held
+	target := console.Target{Device: node.Name, Address: node.ConsoleAddress, Platform: node.Platform}
+	if !c.Config && node.Type != "vpcs" {
+		return p.execute(held.ctx, target, c)
+	}
+	report, err := p.tools.Consoles.Push(held.ctx, target, console.PushRequest{
+		Lines: c.Lines, Before: p.before, Acked: p.ack, Snapshot: c.Config,
+	}, p.progress)
+	result.Output, result.Before, result.After = transcript(node.Name, report.Outputs), report.Before, report.After
+	if report.Before != "" && report.After != "" {
+		result.Diff = udiff.Unified("before", "after", report.Before+"\n", report.After+"\n")
+	}
+	if err == nil {
+		result.State = store.RunDone
+	}
+	if report.InDoubt {
+		err = fmt.Errorf("%w Whether the last line took effect is unknown.", err)
+	}
+	return result, err
+}
+
+// execute types commands that aren't configuration, such as a confirmed reload, one at a time at the base prompt.
+func (p *push) execute(ctx context.Context, target console.Target, c tools.Change) (store.DeviceRun, error) {
+	result := store.DeviceRun{Device: p.in.Device, State: store.RunFailed}
+	for i, line := range c.Lines {
+		if err := p.before(ctx, i); err != nil {
+			return result, err
+		}
+		report, err := p.tools.Consoles.Run(ctx, target, []string{line}, func(state string, _, _ int, detail string) {
+			p.progress(state, i, len(c.Lines), detail)
+		})
+		result.Output += transcript(target.Device, report.Outputs)
+		if err == nil && len(report.Outputs) == 1 && report.Outputs[0].Err != nil {
+			err = report.Outputs[0].Err
+		}
+		if err != nil {
+			return result, err
+		}
+		if err := p.ack(ctx, i, ""); err != nil {
+			return result, err
+		}
+	}
+	result.State = store.RunDone
+	return result, nil
+}
+
+// before asks, just before a line's first byte, whether this sender is still the one.
+func (p *push) before(ctx context.Context, _ int) error {
+	if err := p.lease.check(); err != nil {
+		return err
+	}
+	return p.tools.Store.CheckRun(ctx, p.in.TurnRef, p.in.Call.ID, p.in.Device)
+}
+
+func (p *push) ack(ctx context.Context, line int, _ string) error {
+	if err := p.tools.Store.AckLine(ctx, p.in.TurnRef, p.in.Call.ID, p.in.Device, line); err != nil {
+		return err
+	}
+	p.acked = line + 1
+	return nil
+}
+
+func (p *push) progress(state string, done, total int, detail string) {
+	if s := schema.DeviceState(state); s != schema.DeviceDone && s != schema.DeviceFailed {
+		p.show(schema.DeviceProgress{DeviceName: p.in.Device, State: s, Detail: detail, Done: done, Total: total})
+	}
+}
+
+func (p *push) tell(r store.DeviceRun) {
+	state := schema.DeviceDone
+	if r.State != store.RunDone {
+		state = schema.DeviceFailed
+	}
+	p.show(schema.DeviceProgress{DeviceName: p.in.Device, State: state, Detail: r.Error, Done: p.acked, Total: p.lines})
+}
+
+func (p *push) show(d schema.DeviceProgress) {
+	ev := schema.Event{Type: schema.EventDeviceProgress, ToolCallID: p.in.Call.ID, DeviceProgress: &d}
+	if err := p.tools.Bus.Tell(p.in.TurnRef, ev); err != nil {
+		p.tools.Log.Warn("device progress not published", "turn", p.in.TurnID, "error", err)
+	}
+}
+
+// whyFailed words a failure for the journal, where people and the model read it.
+func whyFailed(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "Stopped by the user before the end."
+	}
+	e := schema.AsError(err)
+	if e.Hint != "" {
+		return e.Message + " " + e.Hint
+	}
+	return e.Message
+}
+
+func transcript(device string, outputs []console.Output) string {
+	var b strings.Builder
+	for _, o := range outputs {
+		fmt.Fprintf(&b, "%s> %s\n", device, o.Command)
+		if o.Text != "" {
+			b.WriteString(strings.TrimRight(o.Text, "\n") + "\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gns3copilot/schema"
+)
+
+type approvalsCmd struct {
+	serverFlags
+	Confirm string `help:"Confirm the call with this id; for a high danger the second time too." placeholder:"ID"`
+	Reject  string `help:"Reject the call with this id." placeholder:"ID"`
+	Reason  string `help:"Why it is rejected; the model is told."`
+	Second  bool   `help:"This is the second confirmation of a high danger."`
+	History bool   `help:"Show what was decided, by whom, and what came of it."`
+}
+
+// Help explains the command.
+func (approvalsCmd) Help() string {
+	return "Without flags it lists what waits for a human's word in the projects that you may see, with the exact lines that a confirmation sends."
+}
+
+// Validate names every fault of the flags.
+func (a *approvalsCmd) Validate() error {
+	bad := a.serverFlags.faults()
+	if a.Confirm != "" && a.Reject != "" {
+		bad = append(bad, "--confirm, --reject: one of them at a time")
+	}
+	return faultsError(bad)
+}
+
+// Run lists or decides.
+func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
+	api, err := a.login(ctx)
+	if err != nil {
+		return err
+	}
+	if a.History {
+		items, err := api.Decided(ctx)
+		for _, it := range items {
+			showDecided(c, it)
+		}
+		return err
+	}
+	items, err := api.Inbox(ctx)
+	if err != nil {
+		return err
+	}
+	id := a.Confirm + a.Reject
+	if id == "" {
+		for i, it := range items {
+			fmt.Fprintf(c.out, "session %s, project %s\n%s\n", printable(it.SessionID), it.ProjectID, previewText(i+1, it.PendingTool))
+		}
+		if len(items) == 0 {
+			fmt.Fprintln(c.out, "nothing waits")
+		}
+		return nil
+	}
+	for _, it := range items {
+		if it.ToolCallID != id {
+			continue
+		}
+		var reply schema.DecisionReply
+		if a.Reject != "" {
+			reply, err = api.Reject(ctx, it.ProjectID, it.SessionID, schema.RejectRequest{ToolCallIDs: []string{id}, Reason: a.Reason, HITLSessionID: it.HITLSessionID})
+		} else {
+			reply, err = api.Confirm(ctx, it.ProjectID, it.SessionID, schema.ConfirmRequest{ToolCallIDs: []string{id}, SecondConfirmation: a.Second,
+				HITLSessionID: it.HITLSessionID, ExpectedSHA256: map[string]string{id: it.ArgsSHA256}})
+		}
+		if err == nil {
+			fmt.Fprintln(c.out, reply.Message)
+		}
+		return err
+	}
+	return schema.Errorf(schema.CodeNotFound, "No call %q waits.", id).WithHint("gns3-copilot approvals lists what does.")
+}
+
+func showDecided(c *console, it schema.InboxItem) {
+	when := it.CreatedAt
+	if it.DecidedAt != nil {
+		when = *it.DecidedAt
+	}
+	by := ""
+	if it.DecidedBy != "" {
+		by = " by " + printable(it.DecidedBy)
+	}
+	fmt.Fprintf(c.out, "%s  %s%s  %s  (session %s, %s)\n", when.Local().Format(time.DateTime), it.State, by, printable(it.Description), printable(it.SessionID), it.ToolCallID)
+	if it.Reason != "" {
+		fmt.Fprintf(c.out, "    reason: %s\n", printable(it.Reason))
+	}
+	for _, d := range it.Devices {
+		fmt.Fprintf(c.out, "    %s: %s, %d of %d lines acknowledged %s\n", printable(d.DeviceName), d.State, d.Acked, len(d.Lines), printable(d.Error))
+	}
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"gns3copilot/apiserver/client"
+	"gns3copilot/schema"
+)
+
+// asker asks the person at the terminal about the calls that wait, while the turn's stream goes on: somebody else may decide first.
+type asker struct {
+	api              *client.Client
+	project, session string
+	v                *view
+	ctx              context.Context
+	in               io.Reader
+
+	readOnce sync.Once
+	lines    chan string // closed at the end of the input
+
+	mu     sync.Mutex
+	cancel context.CancelFunc // ends the question that is open
+	asking sync.WaitGroup
+}
+
+func newAsker(ctx context.Context, api *client.Client, project, session string, v *view, in io.Reader) *asker {
+	return &asker{ctx: ctx, api: api, project: project, session: session, v: v, in: in, lines: make(chan string)}
+}
+
+// note takes the events that open and close questions.
+func (a *asker) note(ev schema.Event) {
+	switch ev.Type {
+	case schema.EventHITLRequired:
+		a.close()
+		ctx, cancel := context.WithCancel(a.ctx)
+		a.mu.Lock()
+		a.cancel = cancel
+		a.mu.Unlock()
+		pending := slices.Clone(ev.PendingTools)
+		a.asking.Go(func() { a.ask(ctx, pending) })
+	case schema.EventDone, schema.EventAbort:
+		a.close()
+	}
+}
+
+// close ends the open question and waits for it.
+func (a *asker) close() {
+	a.mu.Lock()
+	if a.cancel != nil {
+		a.cancel()
+	}
+	a.mu.Unlock()
+	a.asking.Wait()
+}
+
+// read hands out the input line by line. A read of a terminal can't be ended, so this goroutine ends with the process.
+func (a *asker) read() {
+	a.readOnce.Do(func() {
+		go func() {
+			defer close(a.lines)
+			scanner := bufio.NewScanner(a.in)
+			for scanner.Scan() {
+				a.lines <- scanner.Text()
+			}
+		}()
+	})
+}
+
+// answer waits for a line; ok is false when the question is closed or there is no input.
+func (a *asker) answer(ctx context.Context, prompt string) (line string, ok bool) {
+	a.read()
+	a.v.prompt(prompt)
+	select {
+	case line, ok = <-a.lines:
+		if !ok {
+			a.v.note("decide with: gns3-copilot approvals --confirm ID   (or --reject ID)")
+		}
+		return strings.TrimSpace(line), ok
+	case <-ctx.Done():
+		return "", false
+	}
+}
+
+const choices = "Run this? y all · n none · numbers (1,2) these · e N edit · empty: leave it for another to decide: "
+
+// ask goes on until nothing of the message waits any more.
+func (a *asker) ask(ctx context.Context, pending []schema.PendingTool) {
+	for len(pending) > 0 {
+		for i, p := range pending {
+			a.v.note(previewText(i+1, p))
+		}
+		line, ok := a.answer(ctx, choices)
+		if !ok || line == "" {
+			return
+		}
+		if err := a.carryOut(ctx, line, pending); err != nil {
+			a.v.note(schema.AsError(err).Message)
+		}
+		status, err := a.api.HITLStatus(ctx, a.project, a.session)
+		if err != nil {
+			return
+		}
+		pending = status.PendingTools
+	}
+}
+
+// carryOut does what a line says.
+func (a *asker) carryOut(ctx context.Context, line string, pending []schema.PendingTool) error {
+	word, rest, _ := strings.Cut(strings.ToLower(line), " ")
+	switch word {
+	case "y", "yes":
+		return a.confirm(ctx, pending)
+	case "n", "no":
+		reason, ok := a.answer(ctx, "Why not? (the model is told) ")
+		if !ok {
+			return nil
+		}
+		reply, err := a.api.Reject(ctx, a.project, a.session, schema.RejectRequest{RejectAll: true, Reason: reason})
+		return a.told(reply, err)
+	case "e", "edit":
+		chosen, err := pick(rest, pending)
+		if err != nil {
+			return err
+		}
+		return a.edit(ctx, chosen[0])
+	default:
+		chosen, err := pick(line, pending)
+		if err != nil {
+			return err
+		}
+		return a.confirm(ctx, chosen)
+	}
+}
+
+// confirm lets the calls run. What is of high danger is asked about a second time.
+func (a *asker) confirm(ctx context.Context, calls []schema.PendingTool) error {
+	in := schema.ConfirmRequest{ExpectedSHA256: map[string]string{}}
+	var again []string
+	for _, p := range calls {
+		in.ExpectedSHA256[p.ToolCallID] = p.ArgsSHA256
+		if p.Confirmations > 0 {
+			again = append(again, p.ToolCallID)
+		} else {
+			in.ToolCallIDs = append(in.ToolCallIDs, p.ToolCallID)
+		}
+	}
+	if in.ToolCallIDs != nil {
+		reply, err := a.api.Confirm(ctx, a.project, a.session, in)
+		if err := a.told(reply, err); err != nil {
+			return err
+		}
+		again = append(again, reply.StillPending...)
+	}
+	for _, id := range again {
+		line, ok := a.answer(ctx, "This is of HIGH DANGER. Type yes to confirm it a second time: ")
+		if !ok || !strings.EqualFold(line, "yes") {
+			continue
+		}
+		reply, err := a.api.Confirm(ctx, a.project, a.session, schema.ConfirmRequest{ToolCallIDs: []string{id}, SecondConfirmation: true})
+		if err := a.told(reply, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *asker) told(reply schema.DecisionReply, err error) error {
+	if err == nil {
+		a.v.note(reply.Message)
+	}
+	return err
+}
+
+// edit opens the call's arguments in the person's editor and gives them back to the model.
+func (a *asker) edit(ctx context.Context, p schema.PendingTool) error {
+	file, err := os.CreateTemp("", "gns3-copilot-*.json")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	if _, err := file.Write(schema.TextIndent(p.ToolArgs)); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor()+` "$1"`, "sh", file.Name())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return schema.Errorf(schema.CodeInvalid, "The editor ended with an error; nothing was changed.").WithCause(err)
+	}
+	text, err := os.ReadFile(file.Name())
+	if err != nil {
+		return err
+	}
+	in := schema.ModifyRequest{ToolCallID: p.ToolCallID, ExpectedSHA256: p.ArgsSHA256}
+	if err := json.Unmarshal(text, &in.ModifiedArgs); err != nil {
+		return schema.Errorf(schema.CodeInvalid, "That is no JSON object (%v); nothing was changed.", err)
+	}
+	reply, err := a.api.Modify(ctx, a.project, a.session, in)
+	if err == nil && reply.ModificationSummary != "" {
+		a.v.note(reply.ModificationSummary)
+	}
+	return a.told(reply, err)
+}
+
+// pick finds calls by their numbers.
+func pick(text string, pending []schema.PendingTool) ([]schema.PendingTool, error) {
+	var chosen []schema.PendingTool
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > len(pending) {
+			return nil, schema.Errorf(schema.CodeInvalid, "%q is no number from 1 to %d.", word, len(pending))
+		}
+		chosen = append(chosen, pending[n-1])
+	}
+	if chosen == nil {
+		return nil, schema.Errorf(schema.CodeInvalid, "Which one? Give its number.")
+	}
+	return chosen, nil
+}
+
+// previewText shows exactly what a confirmation sends.
+func previewText(n int, p schema.PendingTool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%d] %s — danger %s, %d s left (%s)", n, printable(p.Description), p.DangerLevel, p.Remaining, p.ToolCallID)
+	for _, r := range p.Reasons {
+		fmt.Fprintf(&b, "\n      why: %s", printable(r))
+	}
+	if p.Preview == nil {
+		fmt.Fprintf(&b, "\n      %s %s", printable(p.ToolName), printable(string(schema.Text(p.ToolArgs))))
+		return b.String()
+	}
+	for _, d := range p.Preview.Devices {
+		fmt.Fprintf(&b, "\n    %s", printable(d.Name))
+		if d.Problem != "" {
+			fmt.Fprintf(&b, "  (%s)", printable(d.Problem))
+		}
+		for _, line := range d.Lines {
+			fmt.Fprintf(&b, "\n      | %s", printable(line))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,175 @@
+package workflows
+
+import (
+	"slices"
+	"time"
+
+	"gns3copilot/schema"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// waiting is what a step's calls that need a human's word are at. All of them share one deadline.
+type waiting struct {
+	t      *turn
+	step   int
+	calls  []string // in the model's order
+	states map[string]schema.ApprovalState
+}
+
+// awaitDecisions begins to watch the deadline of the calls that wait. Nothing is held while they do but a timer.
+func (t *turn) awaitDecisions(verdicts []schema.Verdict, deadline time.Time) {
+	t.waiting = &waiting{t: t, step: t.step, states: map[string]schema.ApprovalState{}}
+	for _, v := range verdicts {
+		if v.Approve {
+			t.waiting.calls = append(t.waiting.calls, v.ID)
+			t.waiting.states[v.ID] = schema.ApprovalPending
+		}
+	}
+	if len(t.waiting.calls) > 0 {
+		w := t.waiting
+		workflow.Go(t.books, func(own workflow.Context) { w.watch(own, deadline) })
+	}
+}
+
+// watch ends what nobody decides: by the clock, or by an abort.
+func (w *waiting) watch(own workflow.Context, deadline time.Time) {
+	t := w.t
+	t.say("Waiting for approval of %d tool calls, until %s", len(w.calls), deadline.Format(time.RFC3339))
+	t.note(t.become(schema.TurnWaitingApproval))
+	state := schema.ApprovalExpired
+	came, err := workflow.AwaitWithTimeout(own, deadline.Sub(workflow.Now(own)), func() bool { return t.aborted || len(w.pending()) == 0 })
+	if err != nil {
+		return
+	}
+	if came && t.aborted {
+		state = schema.ApprovalAborted
+	}
+	if len(w.pending()) > 0 {
+		w.end(own, state)
+	}
+	t.note(t.become(schema.TurnRunning))
+}
+
+func (w *waiting) pending() []string {
+	return slices.DeleteFunc(slices.Clone(w.calls), func(id string) bool { return w.states[id] != schema.ApprovalPending })
+}
+
+// end ends what is pending. A decision that is just being recorded may win: its calls are left to it. When the end can't be stored the
+// calls count as ended all the same: nothing of them may run.
+func (w *waiting) end(own workflow.Context, state schema.ApprovalState) {
+	out := schema.ExpireOutput{Ended: w.pending()}
+	err := workflow.ExecuteLocalActivity(w.t.local("End what waits: "+string(state), localBound), schema.ActivityEndApprovals, schema.ExpireInput{
+		TurnRef: w.t.in.TurnRef, Step: w.step, Calls: out.Ended, State: state,
+	}).Get(own, &out)
+	w.t.note(err)
+	for _, id := range out.Ended {
+		w.states[id] = state
+	}
+}
+
+// decide records the turn's decisions one after the other for as long as it runs. One that comes too late is recorded as such, so that
+// whoever took it is told.
+func (t *turn) decide(own workflow.Context) {
+	for workflow.Await(own, func() bool { return len(t.decisions) > 0 }) == nil {
+		t.record(own, t.decisions[0])
+		t.decisions = t.decisions[1:]
+	}
+}
+
+// record applies a decision. When it can't be recorded nothing changes: the calls stay pending, with their deadline.
+func (t *turn) record(own workflow.Context, d schema.Decision) {
+	in := schema.RecordDecisionInput{TurnRef: t.in.TurnRef, Step: t.step, Decision: d}
+	if t.waiting != nil {
+		in.Step = t.waiting.step
+	}
+	var out schema.RecordDecisionOutput
+	err := workflow.ExecuteLocalActivity(t.local("Record a decision", localBound), schema.ActivityRecordDecision, in).Get(own, &out)
+	t.note(err)
+	for _, c := range out.Calls {
+		if t.waiting != nil && t.waiting.states[c.ID] == schema.ApprovalPending {
+			t.waiting.states[c.ID] = c.State
+		}
+		if c.GrantSHA256 != "" {
+			t.grants = append(t.grants, c.GrantSHA256)
+		}
+	}
+}
+
+// decided waits for a call's end of waiting and tells whether it may run.
+func (w *waiting) decided(own workflow.Context, id string) bool {
+	err := workflow.Await(own, func() bool { return w.states[id] != schema.ApprovalPending })
+	return err == nil && w.states[id] == schema.ApprovalConfirmed
+}
+
+// note logs what the turn can live with.
+func (t *turn) note(err error) {
+	if err != nil {
+		workflow.GetLogger(t.books).Error("the turn goes on", "error", err)
+	}
+}
+
+// queues keeps the calls that go to one device in the model's order: a call waits for those before it, decided or not.
+type queues map[string][]workflow.Future
+
+// enter puts a call behind the earlier ones of its devices. wait returns when it is its turn; done lets the next one in.
+func (q queues) enter(ctx workflow.Context, devices []string) (wait func(workflow.Context), done func()) {
+	var before []workflow.Future
+	end, settle := workflow.NewFuture(ctx)
+	for _, d := range devices {
+		before = append(before, q[d]...)
+		q[d] = append(q[d], end)
+	}
+	return func(own workflow.Context) {
+		for _, f := range before {
+			_ = f.Get(own, nil) // it only tells that the earlier call is over
+		}
+	}, func() { settle.SetValue(nil) }
+}
+
+// push sends a confirmed call to its devices, side by side, each at most once.
+func (t *turn) push(own workflow.Context, v schema.Verdict) {
+	wg := workflow.NewWaitGroup(own)
+	for _, device := range v.Devices {
+		wg.Add(1)
+		workflow.Go(own, func(each workflow.Context) {
+			defer wg.Done()
+			t.pushDevice(each, v, device)
+		})
+	}
+	wg.Wait(own)
+	err := workflow.ExecuteLocalActivity(t.local("Collect what the devices said", localBound), schema.ActivityCollectPushes, schema.CollectInput{
+		TurnRef: t.in.TurnRef, Step: t.step, Call: v.Call, Devices: v.Devices, Aborted: t.aborted,
+	}).Get(own, nil)
+	t.note(err)
+}
+
+// pushDevice runs the one activity that may send to the device for this call. Whatever goes wrong, the journal is settled and nothing is
+// sent again.
+func (t *turn) pushDevice(own workflow.Context, v schema.Verdict, device string) {
+	in := schema.PushInput{TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Call: v.Call, Device: device}
+	ctx := workflow.WithActivityOptions(t.work, workflow.ActivityOptions{
+		TaskQueue:              v.Queue,
+		StartToCloseTimeout:    toolBound,
+		ScheduleToStartTimeout: noWorkerWait,
+		HeartbeatTimeout:       heartbeat,
+		WaitForCancellation:    true,
+		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
+		Summary:                v.Summary + " (" + device + ")",
+	})
+	for !t.aborted {
+		err := workflow.ExecuteActivity(ctx, schema.ActivityPushDevice, in).Get(own, nil)
+		if err == nil {
+			return
+		}
+		if codeOf(err) == schema.CodeCredentialMissing && !t.aborted {
+			if err = t.awaitCredential(own); err == nil {
+				continue // nothing had been claimed
+			}
+		}
+		break
+	}
+	err := workflow.ExecuteLocalActivity(t.local("Settle "+device, localBound), schema.ActivitySettlePush, in).Get(own, nil)
+	t.note(err)
+}
