@@ -79,7 +79,7 @@ func undone(a store.Approval) schema.ToolResponse {
 	}[a.State]
 	switch {
 	case a.State == schema.ApprovalRejected && a.Reason != "":
-		why += " Reason: " + a.Reason + " Propose another way, or ask."
+		why += fmt.Sprintf(" Reason: %q. Propose another way, or ask.", a.Reason)
 	case a.State == schema.ApprovalRejected:
 		why += " Propose another way, or ask."
 	case a.State == schema.ApprovalModified:

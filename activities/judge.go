@@ -53,7 +53,10 @@ func (j *judge) call(ordinal int, call schema.Call) (schema.Verdict, error) {
 		v.Run, v.Summary = true, tools.Describe("Read", list)
 		return v, nil
 	}
-	v.Summary = tools.Describe("Configure", list)
+	v.Summary = tools.Describe("Run on", list)
+	if list[0].Config {
+		v.Summary = tools.Describe("Configure", list)
+	}
 	for _, c := range list {
 		v.Devices = append(v.Devices, c.Device)
 	}

@@ -201,3 +201,69 @@ func comparable(s string) string {
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
+
+// TestOSPFComesUp configures OSPF on both routers by one confirmed call, waits until they are neighbours, and takes it away again.
+func TestOSPFComesUp(t *testing.T) {
+	l := open(t)
+	if len(l.routers) < 2 {
+		t.Fatal("two routers are needed")
+	}
+	both := func(lines ...string) map[string][]string {
+		m := map[string][]string{}
+		for _, name := range l.routers[:2] {
+			m[name] = lines
+		}
+		return m
+	}
+	r := l.configure(t, both("router ospf", "network 0.0.0.0/0 area 0", "exit"))
+	if !r.Success || r.Total != 2 {
+		t.Fatalf("%+v", r)
+	}
+	defer func() {
+		if r := l.configure(t, both("no router ospf")); !r.Success {
+			t.Errorf("%+v", r)
+		}
+	}()
+	for _, item := range r.Data {
+		if !strings.Contains(item.Result, "+router ospf") {
+			t.Errorf("%s: the change isn't shown:\n%s", item.Name, item.Result)
+		}
+	}
+	began := time.Now()
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for range 60 {
+		r, _ := l.ask(t, both("show ip ospf neighbor"), l.routers[:2]...)
+		if strings.Contains(r.Data[0].Result, "Full") && strings.Contains(r.Data[1].Result, "Full") {
+			t.Logf("neighbours after %v", time.Since(began))
+			return
+		}
+		<-tick.C
+	}
+	t.Fatal("the routers don't become neighbours")
+}
+
+// configure makes the model propose a change of the routers, confirms it, and gives the result.
+func (l *lab) configure(t *testing.T, devices map[string][]string) schema.ToolResponse {
+	t.Helper()
+	var configs []map[string]any
+	for _, name := range l.routers {
+		if lines, ok := devices[name]; ok {
+			configs = append(configs, map[string]any{"device_name": name, "config_commands": lines})
+		}
+	}
+	arguments, err := json.Marshal(map[string]any{"device_configs": configs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := t.Name() + " configure " + string(arguments)
+	l.model.On(message, func(r *scriptmodel.Reply) { r.Call("execute_multiple_device_config_commands", string(arguments)) },
+		func(r *scriptmodel.Reply) { r.Say("ok") })
+	stream, session := l.post(t, message)
+	until(t, stream, func(ev timed) bool { return ev.Type == schema.EventHITLRequired })
+	if _, err := l.api.Confirm(t.Context(), l.project, session, schema.ConfirmRequest{ConfirmAll: true}); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := result(t, until(t, stream, func(ev timed) bool { return ev.Type == schema.EventDone }))
+	return r
+}
