@@ -57,6 +57,7 @@ type push struct {
 	acked, lines int
 	refused      error // nothing was claimed
 	lease        *lease
+	inDoubt      bool // a line was typed whose end was not seen
 }
 
 // device sends the change and settles its journal.
@@ -77,6 +78,9 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 	}
 	if err != nil {
 		result.Error = whyFailed(err)
+	}
+	if p.inDoubt {
+		result.Error += " Whether the last line took effect is unknown."
 	}
 	end, cancel := settle(p.end)
 	defer cancel()
@@ -130,9 +134,7 @@ func (p *push) send(ctx context.Context, node gns3.Node, c tools.Change) (store.
 	if err == nil {
 		result.State = store.RunDone
 	}
-	if report.InDoubt {
-		err = fmt.Errorf("%w Whether the last line took effect is unknown.", err)
-	}
+	p.inDoubt = report.InDoubt
 	return result, err
 }
 

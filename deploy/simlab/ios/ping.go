@@ -19,16 +19,13 @@ const (
 
 // pingNode lets the options follow the destination in any order and number.
 func pingNode(r *Router) *node {
-	var options []*node
 	target := asks(word("target", "WORD"), "Ping destination address or hostname").does(ping)
-	for _, o := range []*node{
+	options := []*node{
 		group("repeat", "specify repeat count", asks(number("repeat", 1, 2147483647), "Repeat count")),
 		group("size", "specify datagram size", asks(number("size", 36, 18024), "Datagram size")),
 		group("source", "specify source address or name",
 			asks(address("source"), "Source address"), asks(port(r, false), "Source interface")),
 		group("timeout", "specify timeout interval", asks(number("timeout", 0, 3600), "Timeout in seconds")),
-	} {
-		options = append(options, o)
 	}
 	target.next = options
 	for _, o := range options {
