@@ -1,0 +1,37 @@
+package activities
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rivo/uniseg"
+)
+
+func TestTitles(t *testing.T) {
+	family := "👨‍👩‍👧‍👦"
+	for in, want := range map[string]string{
+		"\"Routing on R1\"\n":          "Routing on R1",
+		"Routing on R1.":               "Routing on R1",
+		"**Two\tlines\nof title**":     "Two lines of title",
+		"New Conversation":             "",
+		"ab":                           "",
+		"":                             "",
+		strings.Repeat("x", 60):        strings.Repeat("x", 39) + "…",
+		strings.Repeat(family, 50):     strings.Repeat(family, 39) + "…",
+		"网络拓扑检查":                       "网络拓扑检查",
+		"a\x1b[31m red title\x00 here": "a [31m red title here",
+	} {
+		if got := cleanTitle(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"show version on R1":    "show version on R1",
+		strings.Repeat("y", 60): strings.Repeat("y", 29) + "…",
+		"\n\t ":                 "Untitled Session",
+	} {
+		if got := fallbackTitle(in); got != want || uniseg.GraphemeClusterCount(got) > maxFallback {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
