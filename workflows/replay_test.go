@@ -38,7 +38,7 @@ func TestReplay(t *testing.T) {
 			}
 		})
 	}
-	if good < 7 || bad < 2 {
+	if good < 12 || bad < 2 {
 		t.Fatalf("%d good and %d bad histories: the recordings are not there", good, bad)
 	}
 }

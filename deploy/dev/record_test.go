@@ -3,11 +3,14 @@
 package dev_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"gns3copilot/apiserver/client"
+	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 
@@ -37,7 +40,7 @@ func TestRecordHistories(t *testing.T) {
 	} {
 		session := newSession()
 		u.say(session, message)
-		record(t, session, filepath.Join(dir, name+".json"))
+		record(t, suite.stack.TemporalAddress(), session, filepath.Join(dir, name+".json"))
 	}
 	for name, at := range map[string]func(client.Received) bool{
 		"abort-text": isType(schema.EventContent),
@@ -48,15 +51,69 @@ func TestRecordHistories(t *testing.T) {
 		session := newSession()
 		message := map[string]string{"abort-text": "abort text", "abort-command": "abort command"}[name]
 		abortAt(t, u, session, message, at)
-		record(t, session, filepath.Join(dir, name+".json"))
+		record(t, suite.stack.TemporalAddress(), session, filepath.Join(dir, name+".json"))
 	}
+	recordApprovals(t, u, dir)
 	spoil(t, dir)
 }
 
-// record writes the history of the session's turn.
-func record(t *testing.T, session, path string) {
+// recordApprovals runs a turn for each thing that can become of a call that waits.
+func recordApprovals(t *testing.T, u user, dir string) {
 	t.Helper()
-	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: suite.stack.TemporalAddress()})
+	change := configure("R1", "interface Loopback90", "description recorded")
+	other := configure("R1", "interface Loopback90", "description otherwise")
+	var args map[string]any
+	if err := json.Unmarshal([]byte(other), &args); err != nil {
+		t.Fatal(err)
+	}
+	for name, end := range map[string]func(session string, asked client.Received) error{
+		"approval-confirmed": func(session string, _ client.Received) error {
+			_, err := u.Confirm(t.Context(), u.project, session, schema.ConfirmRequest{ConfirmAll: true})
+			return err
+		},
+		"approval-rejected": func(session string, _ client.Received) error {
+			_, err := u.Reject(t.Context(), u.project, session, schema.RejectRequest{RejectAll: true, Reason: "no"})
+			return err
+		},
+		"approval-modified": func(session string, asked client.Received) error {
+			_, err := u.Modify(t.Context(), u.project, session, schema.ModifyRequest{ToolCallID: asked.PendingTools[0].ToolCallID, ModifiedArgs: args})
+			return err
+		},
+		"approval-aborted": func(session string, _ client.Received) error { return u.Abort(t.Context(), u.project, session) },
+	} {
+		session := newSession()
+		second := text("done")
+		if name == "approval-modified" {
+			second = call(configTool, other)
+		}
+		s, asked := propose(t, u, session, name, call(configTool, change), second, text("done"))
+		if err := end(session, last(asked)); err != nil {
+			t.Fatal(err)
+		}
+		until(t, s, isType(schema.EventDone))
+		record(t, suite.stack.TemporalAddress(), session, filepath.Join(dir, name+".json"))
+	}
+	hurried := options(t.TempDir())
+	hurried.Limits.ApprovalWait = time.Second
+	stack, err := dev.Start(t.Context(), hurried)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := stack.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	late, session := loginAt(t, stack.URL(), "admin"), newSession()
+	s, _ := propose(t, late, session, "approval-expired", call(configTool, change), text("done"))
+	until(t, s, isType(schema.EventDone))
+	record(t, stack.TemporalAddress(), session, filepath.Join(dir, "approval-expired.json"))
+}
+
+// record writes the history of the session's turn.
+func record(t *testing.T, temporalAddress, session, path string) {
+	t.Helper()
+	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: temporalAddress})
 	if err != nil {
 		t.Fatal(err)
 	}
