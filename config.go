@@ -69,6 +69,11 @@ func (f modelFlags) faults() []string {
 	return bad
 }
 
+// policyFlags say what may be sent to devices.
+type policyFlags struct {
+	Policy string `help:"YAML file of danger and forbidden patterns in place of the built-in one (see docs/policy.md)." placeholder:"FILE"`
+}
+
 func (f modelFlags) config() stack.ModelConfig {
 	return stack.ModelConfig{BaseURL: f.ModelBaseURL, Name: f.Model, APIKey: f.ModelAPIKey}
 }

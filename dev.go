@@ -13,6 +13,7 @@ type devCmd struct {
 	Data   string `help:"Directory of everything that is kept." default:"${data}"`
 	gns3Flags
 	modelFlags
+	policyFlags
 	backendFlags
 	limitFlags
 	logFlags
@@ -39,7 +40,7 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	o := dev.Options{
-		Listen: d.Listen, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure, Model: d.modelFlags.config(),
+		Listen: d.Listen, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure, Model: d.modelFlags.config(), PolicyFile: d.Policy,
 		TemporalAddress: d.TemporalAddress, Namespace: d.TemporalNamespace, NATSURL: d.NATSURL, NATSToken: d.NATSToken,
 		DatabaseURL: d.DatabaseURL, Limits: d.limits(), Version: version(), Say: c.out, Log: d.logger(c),
 	}

@@ -61,6 +61,7 @@ func (a *apiCmd) Run(ctx context.Context, c *console) error {
 type workerCmd struct {
 	gns3Flags
 	modelFlags
+	policyFlags
 	backendFlags
 	logFlags
 }
@@ -86,7 +87,7 @@ func (w *workerCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	defer s.Close()
-	worker, err := s.StartWorker(w.config())
+	worker, err := s.StartWorker(w.config(), w.Policy)
 	if err != nil {
 		return err
 	}

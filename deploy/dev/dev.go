@@ -33,6 +33,7 @@ type Options struct {
 	GNS3URL         string
 	GNS3Insecure    bool
 	Model           stack.ModelConfig
+	PolicyFile      string
 	TemporalAddress string
 	Namespace       string
 	NATSURL         string
@@ -102,7 +103,7 @@ func Start(ctx context.Context, o Options) (_ *Stack, err error) {
 	if s.parts, err = stack.Open(ctx, backends, o.Log); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	if s.worker, err = s.parts.StartWorker(s.modelConfig()); err != nil {
+	if s.worker, err = s.parts.StartWorker(s.modelConfig(), s.o.PolicyFile); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	if s.api, err = s.parts.StartAPI(listener, o.Limits, o.Version); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"time"
 
 	"gns3copilot/activities"
@@ -117,7 +118,12 @@ func (w *Worker) Stop() {
 }
 
 // StartWorker begins to work for all task queues.
-func (s *Stack) StartWorker(m ModelConfig) (*Worker, error) {
+// policyFile replaces the built-in policy when it isn't empty.
+func (s *Stack) StartWorker(m ModelConfig, policyFile string) (*Worker, error) {
+	rules, err := loadPolicy(policyFile)
+	if err != nil {
+		return nil, err
+	}
 	model, err := llm.New(llm.Options{BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Name, Logger: s.log})
 	if err != nil {
 		return nil, err
@@ -136,13 +142,24 @@ func (s *Stack) StartWorker(m ModelConfig) (*Worker, error) {
 		Turns:  &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log},
 		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Model: model, Tools: registry, Log: s.log},
 		Tools: &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Tools: registry,
-			Policy: policy.Default(), Consoles: pool, Log: s.log},
+			Policy: rules, Consoles: pool, Log: s.log},
 	})
 	if err != nil {
 		pool.Close()
 		return nil, err
 	}
 	return &Worker{workers: workers, pool: pool}, nil
+}
+
+func loadPolicy(file string) (*policy.Policy, error) {
+	if file == "" {
+		return policy.Default(), nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, schema.Errorf(schema.CodeInvalid, "The policy file %s can't be read.", file).WithCause(err)
+	}
+	return policy.Load(text)
 }
 
 // newRegistry is the list of tools and where they may be used.
