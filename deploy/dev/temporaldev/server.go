@@ -1,6 +1,7 @@
 package temporaldev
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -242,10 +243,12 @@ func (s *Server) dial(ctx context.Context) (client.Client, error) {
 	return client.DialContext(ctx, client.Options{HostPort: s.Address(), Namespace: s.options.Namespace, Logger: quietSDK()})
 }
 
-// earlyEnd tells a lost race for a port from other reasons to end. Only the log knows.
+// earlyEnd tells a lost race for a port from other reasons to end. Only the log knows, and not always in plain words: the server also
+// takes ports for itself, and panics while it is built when it loses one of those.
 func (s *Server) earlyEnd() error {
 	err := s.ended()
-	if strings.Contains(err.Error(), "address already in use") {
+	text, readErr := os.ReadFile(s.options.path(logFile))
+	if readErr == nil && (bytes.Contains(text, []byte("address already in use")) || bytes.Contains(text, []byte("panic: "))) {
 		return fmt.Errorf("%w: %w", errPortTaken, err)
 	}
 	return err
