@@ -8,6 +8,7 @@ import (
 
 	"gns3copilot/activities/console"
 	"gns3copilot/activities/gns3"
+	"gns3copilot/activities/policy"
 	"gns3copilot/activities/tools"
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
@@ -121,6 +122,9 @@ func (p *push) send(ctx context.Context, node gns3.Node, c tools.Change) (store.
 	}()
 	p.lease = held
 	target := console.Target{Device: node.Name, Address: node.ConsoleAddress, Platform: node.Platform}
+	if err := p.judgeAgain(held.ctx, target, c); err != nil {
+		return result, err
+	}
 	if !c.Config && node.Type != "vpcs" {
 		return p.execute(held.ctx, target, c)
 	}
@@ -136,6 +140,39 @@ func (p *push) send(ctx context.Context, node gns3.Node, c tools.Change) (store.
 	}
 	p.inDoubt = report.InDoubt
 	return result, err
+}
+
+// judgeAgain asks the device what it is, before a line is typed: what was confirmed was judged by the lab's word for it, and where the two
+// differ the device is right. What is graver there than what was confirmed isn't sent.
+func (p *push) judgeAgain(ctx context.Context, target console.Target, c tools.Change) error {
+	report, err := p.tools.Consoles.Run(ctx, target, nil, p.progress)
+	if err != nil {
+		return err
+	}
+	ruling := p.tools.Policy.Commands(report.Platform, c.Lines)
+	if c.Config {
+		ruling = p.tools.Policy.Configuration(report.Platform, c.Lines)
+	}
+	confirmed, err := p.confirmedDanger(ctx)
+	if err != nil {
+		return err
+	}
+	if ruling.Action == policy.Refuse || (ruling.Level == policy.High && confirmed != schema.DangerHigh) {
+		return schema.Errorf(schema.CodeRefused, "Nothing was sent: %s turned out to be a %s device, where this is more dangerous than what was confirmed.",
+			target.Device, report.Platform).WithHint("Correct the device_type tag of %s in GNS3 and ask again.", target.Device)
+	}
+	return nil
+}
+
+// confirmedDanger is the level at which a human confirmed the call; a granted one is never above medium.
+func (p *push) confirmedDanger(ctx context.Context) (schema.Danger, error) {
+	rows, err := p.tools.Store.Approvals(ctx, p.in.TurnRef, p.in.Step)
+	for _, a := range rows {
+		if a.ToolCallID == p.in.Call.ID {
+			return a.Danger, err
+		}
+	}
+	return schema.DangerMedium, err
 }
 
 // execute types commands that aren't configuration, such as a confirmed reload, one at a time at the base prompt.
