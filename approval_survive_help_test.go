@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -192,6 +193,17 @@ func (p *proposal) drain() {
 	for ev := range p.events {
 		p.seen = append(p.seen, ev)
 	}
+	if os.Getenv("DUMP") != "" {
+		c := p.operator()
+		it := c.GetWorkflowHistory(p.t.Context(), p.workflow(), "", false, 1)
+		for it.HasNext() {
+			ev, err := it.Next()
+			if err != nil {
+				break
+			}
+			p.t.Logf("%d %s %s %.300s", ev.GetEventId(), ev.GetEventTime().AsTime().Format("05.000"), ev.GetEventType(), fmt.Sprint(ev.GetAttributes()))
+		}
+	}
 }
 
 // finish reads the stream to its end and checks what holds whatever happened: see check. The events are seen once each, and the call began
@@ -261,14 +273,15 @@ func (p *proposal) answers() {
 	p.t.Helper()
 	var last receivedEvent
 	ends := 0
-	for ev := range follow(p.t, p.client, p.project, p.session, "look at R1") {
+	err := p.client.Turn(p.t.Context(), p.project, schema.ChatRequest{Message: "look at R1", SessionID: p.session}, "", func(ev receivedEvent) error {
 		last = ev
 		if ev.Type == schema.EventToolEnd && strings.Contains(ev.ToolOutput, `"success": true`) {
 			ends++
 		}
-	}
-	if last.StopReason != schema.StopComplete || ends != 1 {
-		p.t.Errorf("the next message: %d results, last %+v", ends, last.Event)
+		return nil
+	}, nil)
+	if err != nil || last.StopReason != schema.StopComplete || ends != 1 {
+		p.t.Errorf("the next message: %v, %d results, last %+v", err, ends, last.Event)
 	}
 }
 

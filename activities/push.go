@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"gns3copilot/activities/console"
@@ -133,7 +134,7 @@ func (p *push) send(ctx context.Context, node gns3.Node, c tools.Change) (store.
 	}, p.progress)
 	result.Output, result.Before, result.After = transcript(node.Name, report.Outputs), report.Before, report.After
 	if report.Before != "" && report.After != "" {
-		result.Diff = udiff.Unified("before", "after", report.Before+"\n", report.After+"\n")
+		result.Diff = udiff.Unified("before", "after", settled(report.Before), settled(report.After))
 	}
 	if err == nil {
 		result.State = store.RunDone
@@ -141,6 +142,12 @@ func (p *push) send(ctx context.Context, node gns3.Node, c tools.Change) (store.
 	p.inDoubt = report.InDoubt
 	return result, err
 }
+
+// unsettled are the lines of a running configuration that change by themselves: its size and its time.
+var unsettled = regexp.MustCompile(`(?m)^(Building configuration.*|Current configuration.*|! (Last configuration change|NVRAM config last updated).*|ntp clock-period .*)\n`)
+
+// settled is a running configuration without them.
+func settled(config string) string { return unsettled.ReplaceAllString(config+"\n", "") }
 
 // judgeAgain asks the device what it is, before a line is typed: what was confirmed was judged by the lab's word for it, and where the two
 // differ the device is right. What is graver there than what was confirmed isn't sent.

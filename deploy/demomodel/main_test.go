@@ -51,7 +51,7 @@ func newConversation(system, user string, tools ...string) *conversation {
 }
 
 func inLab(user string) *conversation {
-	return newConversation(labPrompt, user, commandsTool, topologyTools[0], "start_gns3_node")
+	return newConversation(labPrompt, user, commandsTool, configTool, hostTool, topologyTools[0], "start_gns3_node")
 }
 
 // next gives the model's reply and keeps it in the conversation.
@@ -68,7 +68,8 @@ func (c *conversation) answer(results ...string) {
 	}
 }
 
-// calls writes a reply's calls in one line: "R1: show version | show clock; R2: …", "topology" for the topology tool.
+// calls writes a reply's calls in one line: "R1: show version | show clock; R2: …", "topology" for the topology tool. Calls that
+// change devices begin with "config" or "vpcs".
 func calls(t *testing.T, r reply) string {
 	t.Helper()
 	var all []string
@@ -78,15 +79,22 @@ func calls(t *testing.T, r reply) string {
 			continue
 		}
 		var args struct {
-			Configs []deviceCommands `json:"device_configs"`
+			Configs []struct {
+				deviceCommands
+				Lines []string `json:"config_commands"`
+			} `json:"device_configs"`
 		}
+		verb, known := map[string]string{commandsTool: "", configTool: "config ", hostTool: "vpcs "}[c.Function.Name]
 		decoder := json.NewDecoder(strings.NewReader(c.Function.Arguments))
 		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&args); err != nil || c.Function.Name != commandsTool || c.ID == "" || c.Type != "function" {
-			t.Fatalf("not a call of %s: %+v, %v", commandsTool, c, err)
+		if err := decoder.Decode(&args); err != nil || !known || c.ID == "" || c.Type != "function" {
+			t.Fatalf("not a call that may be made: %+v, %v", c, err)
 		}
 		for _, d := range args.Configs {
-			all = append(all, d.Device+": "+strings.Join(d.Commands, " | "))
+			if (len(d.Lines) > 0) != (c.Function.Name == configTool) {
+				t.Fatalf("the wrong kind of lines: %+v", c)
+			}
+			all = append(all, verb+d.Device+": "+strings.Join(append(d.Commands, d.Lines...), " | "))
 		}
 	}
 	return strings.Join(all, "; ")

@@ -9,25 +9,47 @@ import (
 type plan struct {
 	topology bool
 	asks     []ask
+	unread   []string // parts that would change something, and that it can't read
 }
 
-// ask is one thing to do on some devices: run commands, show a topic, or ping targets.
+// ask is one thing to do on some devices: run commands, show a topic, ping targets, or change something.
 type ask struct {
 	on       []entity
 	commands []string
 	topic    *topic
 	targets  []entity
+	change   *change
 }
 
-func (a ask) empty() bool { return len(a.commands) == 0 && a.topic == nil && len(a.targets) == 0 }
+func (a ask) empty() bool {
+	return len(a.commands) == 0 && a.topic == nil && len(a.targets) == 0 && a.change == nil
+}
+
+// stages are what to read before the changes, the changes, which are proposed together, and what to read after them.
+func (p plan) stages() (before, changes, after []ask) {
+	for _, a := range p.asks {
+		switch {
+		case a.change != nil:
+			changes = append(changes, a)
+		case len(changes) == 0:
+			before = append(before, a)
+		default:
+			after = append(after, a)
+		}
+	}
+	return before, changes, after
+}
+
+// changeVerbs begin requests to configure.
+const changeVerbs = `configure|apply|set|add|assign|remove|delete|create|change|shut|shutdown|enable|disable`
 
 var (
 	sentenceEnd = regexp.MustCompile(`\s*(?:;|\n|\.\s+|[?!]+(?:\s+|$)|,?\s+(?:and\s+)?then\s+)\s*`)
-	nextRequest = regexp.MustCompile(`(?i)(?:,\s*(?:and\s+)?|\s+and\s+)(?:also\s+)?((?:show|display|ping|run|execute|check|list|tell|give|get|what|which|describe)\b)`)
-	requestWord = regexp.MustCompile(`(?i)\b(?:show|display|ping|run|execute|check|list|tell|give|get|what|which|describe)\b|[` + string(quoteFirst) + `-` + string(quoteLast) + `]`)
+	nextRequest = regexp.MustCompile(`(?i)(?:,\s*(?:and\s+)?|\s+and\s+)(?:also\s+)?((?:show|display|ping|run|execute|check|list|tell|give|get|what|which|describe|` + changeVerbs + `)\b)`)
+	requestWord = regexp.MustCompile(`(?i)\b(?:show|display|ping|run|execute|check|list|tell|give|get|what|which|describe|` + changeVerbs + `)\b|[` + string(quoteFirst) + `-` + string(quoteLast) + `]`)
 	showWord    = regexp.MustCompile(`(?i)\b(?:show|sho|sh|display|dis)\b`)
 	pingWord    = regexp.MustCompile(`(?i)\b(?:ping|pings|pinging|reach|reaches|reachable|reachability|connectivity)\b`)
-	// What would change something is not for this model, also where the words after it look like a request to show.
+	// What would change something is for readChange alone, also where the words after it look like a request to show.
 	changeWord   = regexp.MustCompile(`(?i)\b(?:configure|change|set|add|delete|remove|create|assign|shutdown|shut|reload|reboot|restart|enable|disable|write|save|erase|start|stop|suspend|rename|install|fix|make)\b`)
 	preposition  = regexp.MustCompile(`(?i)(?:^|\s)(on|of|for|from|at|in|against)\s`)
 	possessive   = regexp.MustCompile(`(\S+?)(?:'s|’s)\s`)
@@ -42,11 +64,19 @@ func understand(text string, t topology) plan {
 	var p plan
 	lifted, quotes := liftQuotes(text, t)
 	for _, part := range parts(joined(lifted, t)) {
+		if a, ok := readChange(part, quotes, t); ok {
+			p.asks = append(p.asks, a)
+			continue
+		}
 		if asksForTopology(part, t) {
 			p.topology = true
 			continue
 		}
-		p.asks = append(p.asks, readPart(part, quotes, t))
+		a := readPart(part, quotes, t)
+		if a.empty() && changeWord.MatchString(part) {
+			p.unread = append(p.unread, separated(withQuotes(part, quotes)))
+		}
+		p.asks = append(p.asks, a)
 	}
 	p.asks = shareDevices(p.asks)
 	return p
@@ -89,6 +119,9 @@ func asksForTopology(part string, t topology) bool {
 
 func readPart(part string, quotes []string, t topology) ask {
 	if commands := quotedIn(part, quotes); len(commands) > 0 {
+		if changeWord.MatchString(withoutQuotes(part)) { // "don't configure 'x'"
+			return ask{}
+		}
 		return ask{commands: commands, on: devicesOf(withoutQuotes(part), t)}
 	}
 	show := showWord.FindAllStringIndex(part, -1)

@@ -172,7 +172,8 @@ func TestTitle(t *testing.T) {
 // Whatever is said, the model answers, and calls nothing without a device and a command.
 func FuzzRespond(f *testing.F) {
 	for _, seed := range []string{"show version on R1 and R2", "ping PC2 from PC1", "run 'show clock' on Core Switch", "show the topology",
-		"between and to from on , ;", "all of the 'R1's \uE000 \x01 on", "ping from to ping 10.0.0.1/33 fe80:: on all"} {
+		"between and to from on , ;", "configure loopback0 10.9.9.9/32 on R1 then show version", "set the description of Loopback0 on R1 to 'a b'",
+		"configure OSPF 1 area 0 on R1 and PC1", "configure R1: 'interface Loopback5' 'description x'", "all of the 'R1's \uE000 \x01 on", "ping from to ping 10.0.0.1/33 fe80:: on all"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, say string) {

@@ -24,7 +24,7 @@ func closing(open rune) rune {
 	return 0
 }
 
-// liftQuotes takes the quoted commands out of a text. A quoted device or address stays where it is, without its quotes.
+// liftQuotes takes the quoted commands out of a text. A quoted device, address or interface stays where it is, without its quotes.
 func liftQuotes(text string, t topology) (string, []string) {
 	var out strings.Builder
 	var quotes []string
@@ -38,7 +38,7 @@ func liftQuotes(text string, t topology) (string, []string) {
 		inner := strings.TrimSpace(string(runes[i+1 : end]))
 		_, device := knownDevice(inner, t)
 		_, isAddress := address(inner)
-		if device || isAddress || inner == "" || len(quotes) > quoteLast-quoteFirst {
+		if device || isAddress || interfaceLike.MatchString(inner) || inner == "" || len(quotes) > quoteLast-quoteFirst {
 			out.WriteString(inner)
 		} else {
 			out.WriteRune(quoteFirst + rune(len(quotes)))
@@ -74,6 +74,19 @@ func quotedIn(part string, quotes []string) []string {
 		}
 	}
 	return commands
+}
+
+// withQuotes puts the quoted texts back, without their quotes.
+func withQuotes(part string, quotes []string) string {
+	var out strings.Builder
+	for _, r := range part {
+		if r >= quoteFirst && r <= quoteLast && int(r-quoteFirst) < len(quotes) {
+			out.WriteString(quotes[r-quoteFirst])
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
 }
 
 func withoutQuotes(part string) string {

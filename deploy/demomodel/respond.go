@@ -3,28 +3,36 @@ package demomodel
 import (
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// maxRounds ends a turn whatever happens; the longest plan needs three calls.
-const maxRounds = 5
+// maxRounds ends a turn whatever happens; the longest plan needs six calls, one more for each modification.
+const maxRounds = 8
 
 const (
 	maxTitle   = 40
 	maxMessage = 8 << 10 // bytes of a message that are worth reading: patterns find nothing in an essay
 
 	help = "I am the offline demo model of GNS3 Copilot: a few patterns, not a language model, so I didn't understand that. " +
-		"I can show things on devices, ping, and describe the lab. Try:\n" +
+		"I can show things on devices, ping, describe the lab, and propose a few changes. Try:\n" +
 		"- show ip interface brief on R1 and R2\n" +
 		"- run 'show ip route' on R2\n" +
 		"- show ip on PC1 and PC2\n" +
 		"- ping 10.0.0.2 from PC1, or ping PC2 from PC1\n" +
-		"- show the topology\n\n" +
+		"- show the topology\n" +
+		"- configure loopback0 10.9.9.9/32 on R1\n" +
+		"- set hostname R9 on R1, or set the description of Loopback0 on R1 to uplink\n" +
+		"- add a static route 10.1.0.0/16 via 10.0.12.2 on R1, or remove it\n" +
+		"- shut down FastEthernet0/1 on R2, or enable it\n" +
+		"- configure OSPF 1 area 0 on R1 and R2\n" +
+		"- set ip 10.0.0.5/24 gateway 10.0.0.1 on PC1\n" +
+		"- configure R1: 'interface Loopback5' 'description x'\n\n" +
 		"For real answers set a real model: start with `--model-base-url`, `--model` and `--model-api-key`."
-	whichDevice = "On which device? For example: show ip interface brief on R1, or ping 10.0.0.2 from PC1."
+	whichDevice = "On which device? For example: show ip interface brief on R1, or configure loopback0 10.9.9.9/32 on R1."
 	noResult    = "No tool has given a result, so there is nothing that I could tell."
 )
 
@@ -61,6 +69,13 @@ func respond(req request) reply {
 
 // next is the model's next step: the calls that the plan still lacks or, when it lacks none, the summary.
 func (t turn) next(req request, p plan) reply {
+	if r, ok := t.again(req); ok {
+		return r
+	}
+	before, changes, after := p.stages()
+	if tool, lacks := t.lacksTool(req, changes); lacks {
+		return reply{text: cannotConfigure(tool)}
+	}
 	needed := t.needsTopology(p)
 	reading := (p.topology || needed) && !t.topologyCalled
 	topologyTool, offered := offeredTopologyTool(req)
@@ -73,7 +88,7 @@ func (t turn) next(req request, p plan) reply {
 	case reading && p.topology && !offered:
 		return reply{text: unavailable(topologyTools[0])}
 	}
-	work, notes := t.work(p)
+	work, notes := t.reads(before, changes, after)
 	if len(work) > 0 && !req.offers(commandsTool) {
 		return reply{text: unavailable(commandsTool)}
 	}
@@ -87,15 +102,50 @@ func (t turn) next(req request, p plan) reply {
 		sentences = append(sentences, announce(work))
 		calls = append(calls, newCall(commandsTool, map[string]any{"device_configs": work}))
 	}
+	if len(calls) == 0 && !t.changed {
+		proposed := t.propose(changes)
+		sentences, calls, notes = proposed.sentences(), proposed.calls(), append(notes, proposed.notes...)
+	}
+	if len(calls) > 0 {
+		return reply{text: strings.Join(append(t.leftOut(p), sentences...), " "), calls: calls}
+	}
+	return t.last(notes)
+}
+
+// last is what is said when there is nothing left to call.
+func (t turn) last(notes []string) reply {
 	switch {
-	case len(calls) > 0:
-		return reply{text: strings.Join(sentences, " "), calls: calls}
 	case len(t.results) > 0:
 		return reply{text: t.summary(notes)}
 	case len(t.calls) > 0 || t.topologyCalled:
 		return reply{text: noResult}
+	case len(notes) > 0:
+		return reply{text: strings.Join(notes, " ")}
 	}
 	return reply{text: whichDevice}
+}
+
+// reads gives the commands to read with that come next. What follows the changes waits until they are made, and isn't read
+// when one wasn't.
+func (t turn) reads(before, changes, after []ask) (work []deviceCommands, notes []string) {
+	switch {
+	case !t.changed:
+		return t.work(slices.Concat(before, changes))
+	case t.changeDone():
+		return t.sinceChange().work(after)
+	}
+	return nil, nil
+}
+
+// leftOut says, once, what of the request will not be done.
+func (t turn) leftOut(p plan) []string {
+	var sentences []string
+	for _, part := range p.unread {
+		if len(t.calls) == 0 && !t.topologyCalled {
+			sentences = append(sentences, fmt.Sprintf("I leave out %q, which I don't understand.", part))
+		}
+	}
+	return sentences
 }
 
 // needsTopology tells whether the plan names groups of devices whose members nobody has told.

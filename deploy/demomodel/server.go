@@ -1,7 +1,11 @@
 // Package demomodel is a model for demonstrations without a network: a server with the OpenAI chat API whose "demo" model is
-// a few hundred lines of pattern matching. It understands requests to show something on named devices, to ping, and to
-// describe the topology; it calls the matching tool and sums up nothing but what the tool returned. To everything else it
-// answers that it is the offline demo model, what it can do, and how a real model is set.
+// some hundred lines of pattern matching. It understands requests to show something on named devices, to ping, to describe
+// the topology, and to make a few simple changes of the configuration; it calls the matching tool and sums up nothing but what
+// the tool returned. To everything else it answers that it is the offline demo model, what it can do, and how a real model is
+// set.
+//
+// A request for a change is proposed in a sentence and called at once: whether a human confirms it first is for the tool's
+// side. What a human has modified is called again exactly as modified; what was rejected, expired or failed isn't repeated.
 //
 // It has no part in the product's answers: whatever talks to it must treat it as any other OpenAI-compatible server.
 package demomodel

@@ -16,7 +16,12 @@ const (
 func (t turn) summary(notes []string) string {
 	var out []string
 	for _, r := range t.results {
-		if r.err != "" {
+		switch {
+		case r.status == modified && r.answered:
+			continue // the call that followed tells
+		case r.err != "" && r.status != "":
+			out = append(out, verdict(r.err))
+		case r.err != "":
 			out = append(out, "The tool failed: "+r.err)
 		}
 		if r.topology != nil {
@@ -24,7 +29,13 @@ func (t turn) summary(notes []string) string {
 			continue
 		}
 		for _, it := range r.items {
-			out = append(out, t.describe(it)...)
+			switch {
+			case r.err != "" && it.err == r.err: // said for the whole call
+			case changesDevices(r.tool) && it.name != "":
+				out = append(out, t.describeChange(r.tool, it))
+			default:
+				out = append(out, t.describe(it)...)
+			}
 		}
 	}
 	if len(out) == 0 {

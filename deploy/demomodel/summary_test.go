@@ -175,12 +175,14 @@ func TestTopologySummary(t *testing.T) {
 
 // A turn ends, whatever the tools answer.
 func TestEveryTurnEnds(t *testing.T) {
-	for _, say := range []string{"ping R2 from all devices", "ping all devices from PC1", "show the topology and ping PC2 from PC1", "show version on R1"} {
-		for _, result := range []string{"", "{}", "garbage", toolResult("R1", iosBrief, "R2", iosBrief, "PC1", vpcsIP, "PC2", vpcsIP)} {
+	for _, say := range []string{"ping R2 from all devices", "ping all devices from PC1", "show the topology and ping PC2 from PC1", "show version on R1",
+		loopbackRequest, "configure OSPF on all routers and show ip route", "set hostname x on all devices then ping PC2 from PC1"} {
+		for _, result := range []string{"", "{}", "garbage", toolResult("R1", iosBrief, "R2", iosBrief, "PC1", vpcsIP, "PC2", vpcsIP),
+			undecided(t, configTool, "modified", newArguments+`{"device_configs":[{"device_name":"R1","config_commands":["!"]}]}`, "R1")} {
 			c := inLab(say)
 			rounds := 0
 			for r := c.next(); len(r.calls) > 0; r = c.next() {
-				if rounds++; rounds > 5 {
+				if rounds++; rounds > maxRounds {
 					t.Fatalf("%q with %q doesn't end", say, result)
 				}
 				results := make([]string, len(r.calls))

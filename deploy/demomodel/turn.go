@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The tools that the model calls.
+// commandsTool is for commands that read. What changes a device can be put into it too, and is the other side's to stop.
 const commandsTool = "execute_multiple_device_commands"
 
 // topologyTools are the names by which the same tool is known, the preferred one first.
@@ -23,14 +23,20 @@ type turn struct {
 	request string
 	lab     topology
 	labSeen bool // the topology is known, from the instructions or from a tool
-	// calls are the commands that were asked for already, topologyCalled tells the same of the topology.
+	// calls are the commands and lines that were asked for already, topologyCalled tells the same of the topology.
 	calls          []deviceCommands
 	topologyCalled bool
 	results        []result
+	// changed says that changes were proposed; oldCalls and oldResults count what was there by then.
+	changed              bool
+	oldCalls, oldResults int
 }
 
 // result is a tool's answer. Its items are empty when the whole call failed.
 type result struct {
+	tool     string
+	status   string // set if the call never ran to an end, such as "rejected" or "modified"
+	answered bool   // the model has called something since
 	items    []item
 	err      string
 	topology *topology
@@ -49,6 +55,9 @@ func readTurn(req request, i int) turn {
 	t.lab, t.labSeen = topologyInText(req.instructions())
 	calledTool := map[string]string{} // by the call's id
 	for _, m := range req.Messages[i+1:] {
+		for i := range t.results {
+			t.results[i].answered = t.results[i].answered || len(m.ToolCalls) > 0
+		}
 		for _, c := range m.ToolCalls {
 			calledTool[c.ID] = c.Function.Name
 			t.recordCall(c.Function)
@@ -56,7 +65,9 @@ func readTurn(req request, i int) turn {
 		if m.Role != "tool" {
 			continue
 		}
-		r := readResult(string(m.Content), isTopologyTool(calledTool[m.ToolCallID]))
+		tool := calledTool[m.ToolCallID]
+		r := readResult(string(m.Content), isTopologyTool(tool))
+		r.tool = tool
 		if r.topology != nil {
 			t.lab, t.labSeen = *r.topology, true
 		}
@@ -73,11 +84,28 @@ func (t *turn) recordCall(f functionCall) {
 		return
 	}
 	var args struct {
-		Configs []deviceCommands `json:"device_configs"`
+		Configs []struct {
+			deviceCommands
+			Lines []string `json:"config_commands"`
+		} `json:"device_configs"`
 	}
-	if json.Unmarshal([]byte(f.Arguments), &args) == nil { // it is the model's own call
-		t.calls = append(t.calls, args.Configs...)
+	if json.Unmarshal([]byte(f.Arguments), &args) != nil { // else it is the model's own call
+		return
 	}
+	for _, c := range args.Configs {
+		t.calls = append(t.calls, deviceCommands{Device: c.Device, Commands: append(c.Commands, c.Lines...)})
+	}
+	if changesDevices(f.Name) {
+		t.changed, t.oldCalls, t.oldResults = true, len(t.calls), len(t.results)
+	}
+}
+
+func changesDevices(tool string) bool { return tool == configTool || tool == hostTool }
+
+// sinceChange is the turn without what was read before the changes, which may have made it untrue.
+func (t turn) sinceChange() turn {
+	t.calls, t.results = t.calls[t.oldCalls:], t.results[t.oldResults:]
+	return t
 }
 
 // asked tells whether a command was sent to a device in this turn.
@@ -122,7 +150,8 @@ func readResult(text string, topologyTool bool) result {
 			Result string `json:"result"`
 			Error  string `json:"error"`
 		} `json:"data"`
-		Error string `json:"error"`
+		Error  string `json:"error"`
+		Status string `json:"status"`
 	}
 	var r result
 	if err := json.Unmarshal([]byte(text), &body); err != nil {
@@ -141,6 +170,7 @@ func readResult(text string, topologyTool bool) result {
 			r.topology = &lab
 		}
 	}
+	r.status = body.Status
 	if r.err = body.Error; r.err == "" && len(r.items) == 0 && r.topology == nil {
 		r.items = []item{{output: text}}
 	}

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// work gives the commands that the plan wants and that were not sent yet, by device in the plan's order, and notes about what
+// work gives the commands that requests to read want and that were not sent yet, by device in the plan's order, and notes about what
 // can't be done.
-func (t turn) work(p plan) (missing []deviceCommands, notes []string) {
+func (t turn) work(asks []ask) (missing []deviceCommands, notes []string) {
 	want := func(device, command string) {
 		if t.asked(device, command) {
 			return
@@ -22,11 +22,14 @@ func (t turn) work(p plan) (missing []deviceCommands, notes []string) {
 			missing[i].Commands = append(missing[i].Commands, command)
 		}
 	}
-	for _, a := range p.asks {
+	for _, a := range asks {
 		devices := t.devices(a.on)
 		for _, d := range devices {
 			for _, command := range a.commands {
 				want(d, command)
+			}
+			if a.change != nil && a.change.reads && t.lab.kindOf(d) == ios {
+				want(d, addresses.command(ios))
 			}
 			if a.topic != nil {
 				want(d, a.topic.command(t.lab.kindOf(d)))
@@ -83,13 +86,7 @@ func (t turn) pingDevice(from, to string, want func(device, command string)) (no
 
 // addressOf picks, of the addresses that a device showed in this turn, one in a network of the other device, else the first.
 func (t turn) addressOf(device, near string) (netip.Addr, bool) {
-	var own, other []netip.Addr
-	for _, out := range t.outputsOf(device) {
-		own = append(own, addressesIn(out)...)
-	}
-	for _, out := range t.outputsOf(near) {
-		other = append(other, addressesIn(out)...)
-	}
+	own, other := t.addressesOf(device), t.addressesOf(near)
 	for _, bits := range []int{30, 24} { // the tables of many devices show no masks
 		for _, a := range own {
 			for _, b := range other {
@@ -103,4 +100,17 @@ func (t turn) addressOf(device, near string) (netip.Addr, bool) {
 		return netip.Addr{}, false
 	}
 	return own[0], true
+}
+
+// addressesOf are the addresses that a device showed in this turn.
+func (t turn) addressesOf(device string) []netip.Addr {
+	var all []netip.Addr
+	for _, out := range t.outputsOf(device) {
+		for _, a := range addressesIn(out) {
+			if !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	return all
 }
