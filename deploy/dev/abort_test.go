@@ -33,7 +33,7 @@ func checkAborted(t *testing.T, u user, session string, events []client.Received
 	}
 }
 
-func TestAbortInMidText(t *testing.T) {
+func TestC21AbortInMidText(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	hungUp := make(chan struct{})
 	suite.model.On("talk for ever", func(r *scriptmodel.Reply) {

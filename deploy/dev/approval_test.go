@@ -110,7 +110,7 @@ func TestConfirmedChange(t *testing.T) {
 	}
 }
 
-func TestRejectedChange(t *testing.T) {
+func TestC14RejectedChange(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	s, asked := propose(t, u, session, "reject it", call(configTool, configure("R2", "interface Loopback8")), text("I see"))
 	reply, err := u.Reject(t.Context(), u.project, session, schema.RejectRequest{RejectAll: true, Reason: "not today"})
@@ -127,7 +127,7 @@ func TestRejectedChange(t *testing.T) {
 	}
 }
 
-func TestModifiedChange(t *testing.T) {
+func TestC9ModifiedChange(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	better := configure("R2", "interface Loopback9", "description better")
 	s, asked := propose(t, u, session, "modify it", call(configTool, configure("R2", "interface Loopback9", "description worse")),
@@ -200,7 +200,7 @@ func TestAReadingToolIsGatedToo(t *testing.T) {
 	}
 }
 
-func TestPartialDecisions(t *testing.T) {
+func TestC1C2C3C5PartialDecisions(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	s, asked := propose(t, u, session, "three", func(r *scriptmodel.Reply) {
 		r.Call(configTool, configure("R1", "interface Loopback21"))
@@ -242,7 +242,7 @@ func TestPartialDecisions(t *testing.T) {
 	}
 }
 
-func TestManyWordsAtOnce(t *testing.T) {
+func TestC6ManyWordsAtOnce(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	s, _ := propose(t, u, session, "race", call(configTool, configure("R1", "interface Loopback31", "description raced")), text("ok"))
 	var wg sync.WaitGroup
@@ -276,7 +276,7 @@ func TestManyWordsAtOnce(t *testing.T) {
 	}
 }
 
-func TestNobodyDecides(t *testing.T) {
+func TestC16NobodyDecides(t *testing.T) {
 	data := t.TempDir()
 	o := options(data)
 	o.Limits.ApprovalWait = time.Second

@@ -198,7 +198,11 @@ func TestStepBudgetEndsVisibly(t *testing.T) {
 func TestTwoHundredTurnsInARow(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	suite.model.On("again", text("yes"))
-	for i := range 200 {
+	turns := 200
+	if testing.Short() {
+		turns = 20
+	}
+	for i := range turns {
 		events := u.say(session, "again")
 		if said(events) != "yes" || last(events).StopReason != schema.StopComplete {
 			t.Fatalf("turn %d: %s", i, types(events))
@@ -206,7 +210,7 @@ func TestTwoHundredTurnsInARow(t *testing.T) {
 	}
 }
 
-func TestSecondMessageWhileOneRuns(t *testing.T) {
+func TestC22SecondMessageWhileOneRuns(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	release := make(chan struct{})
 	suite.model.On("slow", func(r *scriptmodel.Reply) { r.Say("wait"); r.Hold(release) })

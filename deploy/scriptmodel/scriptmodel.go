@@ -105,6 +105,10 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if fault := unpaired(in.Messages); fault != "" {
+		http.Error(w, fmt.Sprintf(`{"error":{"message":%q}}`, fault), http.StatusBadRequest)
+		return
+	}
 	reply := &Reply{w: w, flush: w.(http.Flusher), Request: in, gone: r.Context().Done()}
 	if len(in.Tools) == 0 {
 		reply.Say(titleOf)
@@ -118,6 +122,34 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	step(reply)
 	reply.end()
+}
+
+// unpaired refuses what the strictest providers refuse: a call without its one result right behind it, a result without a call, an id that
+// is used twice.
+func unpaired(messages []Message) string {
+	open, seen := map[string]bool{}, map[string]bool{}
+	for i, m := range messages {
+		if m.Role == "tool" {
+			if !open[m.ToolCallID] {
+				return fmt.Sprintf("message %d: the result %q answers no open call", i, m.ToolCallID)
+			}
+			delete(open, m.ToolCallID)
+			continue
+		}
+		for id := range open {
+			return fmt.Sprintf("message %d: the call %q has no result", i, id)
+		}
+		for _, c := range m.ToolCalls {
+			if c.ID == "" || seen[c.ID] {
+				return fmt.Sprintf("message %d: the call id %q is empty or used twice", i, c.ID)
+			}
+			open[c.ID], seen[c.ID] = true, true
+		}
+	}
+	for id := range open {
+		return fmt.Sprintf("the call %q has no result", id)
+	}
+	return ""
 }
 
 // next finds the step: the turn's user message names the script, the answers since then are the steps that have been.
