@@ -147,7 +147,7 @@ func (m *migrateCmd) Validate() error {
 // Run migrates and registers, and says what it did.
 func (m *migrateCmd) Run(ctx context.Context, c *console) error {
 	log := m.logger(c)
-	if err := stack.MigrateDatabase(ctx, m.DatabaseURL, log); err != nil {
+	if err := stack.MigrateDatabase(ctx, m.DatabaseURL); err != nil {
 		return err
 	}
 	fmt.Fprintln(c.out, "database up to date")

@@ -77,7 +77,8 @@ func (s *Server) answerOf(c echo.Context, err error) *answer {
 	e := schema.AsError(err)
 	status := statusOf(e.Code)
 	id := requestID(c)
-	if status >= http.StatusInternalServerError {
+	gone := c.Request().Context().Err() != nil // nobody is there to read the answer
+	if status >= http.StatusInternalServerError && !gone {
 		s.log.ErrorContext(c.Request().Context(), "request failed", "request", id, "method", c.Request().Method,
 			"path", c.Request().URL.Path, "code", e.Code, "error", err)
 	}

@@ -90,26 +90,42 @@ func Start(ctx context.Context, o Options) (_ *Stack, err error) {
 	if err := s.takeLock(); err != nil {
 		return nil, err
 	}
-	// Taken first, so that a taken address is told at once and not after minutes of building.
-	listener, err := net.Listen("tcp", o.Listen)
+	// Tried first, so that a taken address is told at once and not after minutes of building; given back, so that who connects meanwhile is
+	// refused and doesn't hang.
+	trial, err := listen(o.Listen)
 	if err != nil {
-		return nil, unavailable("The address "+o.Listen+" can't be listened on.", err).WithHint("Choose another with --listen; port 0 takes a free one.")
+		return nil, err
 	}
-	s.url = "http://" + listener.Addr().String()
+	if err := trial.Close(); err != nil {
+		return nil, unavailable("The address "+o.Listen+" can't be listened on.", err)
+	}
 	backends, err := s.startBackends(ctx)
 	if err != nil {
-		return nil, errors.Join(err, listener.Close())
+		return nil, err
 	}
 	if s.parts, err = stack.Open(ctx, backends, o.Log); err != nil {
-		return nil, errors.Join(err, listener.Close())
+		return nil, err
 	}
 	if s.worker, err = s.parts.StartWorker(s.modelConfig(), s.o.PolicyFile); err != nil {
-		return nil, errors.Join(err, listener.Close())
+		return nil, err
 	}
+	listener, err := listen(o.Listen)
+	if err != nil {
+		return nil, err
+	}
+	s.url = "http://" + listener.Addr().String()
 	if s.api, err = s.parts.StartAPI(listener, o.Limits, o.Version); err != nil {
 		return nil, err
 	}
 	return s, s.awaitReady(ctx)
+}
+
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, unavailable("The address "+address+" can't be listened on.", err).WithHint("Choose another with --listen; port 0 takes a free one.")
+	}
+	return l, nil
 }
 
 func (s *Stack) takeLock() error {

@@ -17,8 +17,8 @@ import (
 )
 
 // MigrateDatabase brings a database up to date. It fails with CodeUnavailable.
-func MigrateDatabase(ctx context.Context, url string, log *slog.Logger) error {
-	s, err := store.Open(store.Options{URL: url, Logger: log})
+func MigrateDatabase(ctx context.Context, url string) error {
+	s, err := store.Open(store.Options{URL: url})
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}

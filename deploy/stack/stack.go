@@ -65,7 +65,7 @@ func Open(ctx context.Context, b Backends, log *slog.Logger) (_ *Stack, err erro
 	if s.gns3, err = gns3.New(b.GNS3URL, gns3.Options{Insecure: b.GNS3Insecure, Logger: log}); err != nil {
 		return nil, err
 	}
-	if s.store, err = store.Open(store.Options{URL: b.DatabaseURL, Logger: log}); err != nil {
+	if s.store, err = store.Open(store.Options{URL: b.DatabaseURL}); err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	if err = s.store.Migrate(ctx); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -28,8 +27,7 @@ type Store struct {
 // Options says which database to open.
 type Options struct {
 	// URL is postgres://… or the path of a SQLite file.
-	URL    string
-	Logger *slog.Logger
+	URL string
 }
 
 // Each transaction on SQLite takes the write lock at its begin: one that reads first and writes later can't be given it while
@@ -45,7 +43,8 @@ func Open(o Options) (*Store, error) {
 		return &gorm.Config{
 			SkipDefaultTransaction: true,
 			NowFunc:                func() time.Time { return s.now().UTC() },
-			Logger:                 quietLogger(o.Logger),
+			// Queries hold people's texts, so none is logged; whoever gets an error logs it.
+			Logger: logger.Discard,
 		}
 	}
 	dialector := func(query string) gorm.Dialector {
@@ -150,17 +149,4 @@ func unavailable(err error) error {
 	}
 	return schema.Errorf(schema.CodeUnavailable, "The database can't be used at the moment.").
 		WithHint("Try again; if it stays, look at the server's log and its disk.").WithCause(err)
-}
-
-func quietLogger(log *slog.Logger) logger.Interface {
-	if log == nil {
-		return logger.Discard
-	}
-	// Queries hold people's texts, so only slow ones and faults are logged, without their values.
-	return logger.NewSlogLogger(log, logger.Config{
-		SlowThreshold:             time.Second,
-		LogLevel:                  logger.Warn,
-		IgnoreRecordNotFoundError: true,
-		ParameterizedQueries:      true,
-	})
 }
