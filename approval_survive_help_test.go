@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -192,17 +191,6 @@ func (p *proposal) confirmUpTo(device, before, line string) {
 func (p *proposal) drain() {
 	for ev := range p.events {
 		p.seen = append(p.seen, ev)
-	}
-	if os.Getenv("DUMP") != "" {
-		c := p.operator()
-		it := c.GetWorkflowHistory(p.t.Context(), p.workflow(), "", false, 1)
-		for it.HasNext() {
-			ev, err := it.Next()
-			if err != nil {
-				break
-			}
-			p.t.Logf("%d %s %s %.300s", ev.GetEventId(), ev.GetEventTime().AsTime().Format("05.000"), ev.GetEventType(), fmt.Sprint(ev.GetAttributes()))
-		}
 	}
 }
 
