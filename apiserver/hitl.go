@@ -151,7 +151,7 @@ func (s *Server) decide(ctx context.Context, r request, d decision) (*decisionRe
 			return nil, err
 		}
 	}
-	return d.reply(row)
+	return d.reply(row, rows)
 }
 
 // repeated finds the decision that an earlier request with the same key brought.
@@ -269,7 +269,7 @@ func (s *Server) tellTurn(ctx context.Context, sessionKey string, row store.Deci
 }
 
 // reply words the outcome.
-func (d decision) reply(row store.DecisionRow) (*decisionReply, error) {
+func (d decision) reply(row store.DecisionRow, rows []store.Approval) (*decisionReply, error) {
 	say := func(english, chinese string, args ...any) string {
 		if strings.HasPrefix(strings.ToLower(d.language), "zh") {
 			return fmt.Sprintf(chinese, args...)
@@ -302,10 +302,21 @@ func (d decision) reply(row store.DecisionRow) (*decisionReply, error) {
 		reply.ConfirmedCount = done
 		reply.Message = say("Confirmed %d tool(s)", "已确认 %d 个工具执行", done)
 	case d.action == schema.DecideReject:
-		reply.Message = say("Rejected %d tool(s)", "已拒绝 %d 个工具执行", done)
+		reply.Message = say("Rejected %d tool(s): %s", "已拒绝 %d 个工具执行: %s", done, toolNames(row, rows))
 	default:
 		reply.ModificationSummary = row.Summary
 		reply.Message = say("The modification was passed on to the assistant", "已将修改反馈给 AI")
 	}
 	return &decisionReply{Status: http.StatusOK, Body: reply}, nil
+}
+
+// toolNames lists the tools of the calls that a decision is about.
+func toolNames(row store.DecisionRow, rows []store.Approval) string {
+	var names []string
+	for _, a := range rows {
+		if slices.Contains(row.CallIDs, a.ToolCallID) {
+			names = append(names, a.ToolName)
+		}
+	}
+	return strings.Join(names, ", ")
 }

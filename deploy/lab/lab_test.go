@@ -133,11 +133,11 @@ func TestStoppedNode(t *testing.T) {
 
 func TestWrongCommands(t *testing.T) {
 	l := open(t)
-	devices := map[string][]string{"PC1": {"show nonsense", "show ip"}}
+	devices := map[string][]string{"PC1": {"show nonsense", "show ip"}, "PC2": {"show nonsense", "show ip"}}
 	for _, name := range l.routers {
 		devices[name] = []string{"show nonsense", "show version"}
 	}
-	order := append([]string{"PC1"}, l.routers...)
+	order := append([]string{"PC1", "PC2"}, l.routers...)
 	r, _ := l.ask(t, devices, order...)
 	if r.Failed != len(order) {
 		t.Fatalf("%+v", r)

@@ -131,7 +131,7 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-func TestTheFirstWordStands(t *testing.T) {
+func TestC17TheFirstWordStandsUntilTheDeadline(t *testing.T) {
 	s := openStore(t)
 	in := input("ada", "p", "s", "x")
 	begin(t, s, in)
