@@ -10,7 +10,42 @@ import (
 
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
+
+	"github.com/google/uuid"
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
 )
+
+func TestApprovalWorkerKilledWhilePending(t *testing.T) {
+	t.Parallel()
+	p := startSite(t).propose("pending", "R1")
+	p.first.kill()
+	p.waits()
+	p.newWorker()
+	p.waits()
+	p.confirm()
+	_, journal := p.finish(schema.ApprovalConfirmed)
+	if c := journal["R1"]; c.State != "done" || c.Acked != 3 {
+		t.Errorf("%s", describe(journal))
+	}
+}
+
+// TestApprovalDecidedWithoutWorker takes a word while nobody can act on it: it is kept.
+func TestApprovalDecidedWithoutWorker(t *testing.T) {
+	t.Parallel()
+	p := startSite(t).propose("no-worker", "R1")
+	p.first.kill()
+	if reply := p.confirm(); reply.Status != "accepted" {
+		t.Errorf("%+v", reply)
+	}
+	p.waits()
+	p.newWorker()
+	_, journal := p.finish(schema.ApprovalConfirmed)
+	if c := journal["R1"]; c.State != "done" {
+		t.Errorf("%s", describe(journal))
+	}
+}
 
 // TestApprovalWorkerKilledAfterDecision kills the worker that has just acknowledged the word. How far it got by then is left open.
 func TestApprovalWorkerKilledAfterDecision(t *testing.T) {
@@ -126,6 +161,60 @@ func (p *proposal) workflow() string {
 	return schema.WorkflowID(store.SessionKey(all[i].UserID, p.project, p.session))
 }
 
+// reset resets the session's newest run to the last workflow task before the first event that fits.
+func (p *proposal) reset(kind enumspb.EventType, activity string) {
+	p.t.Helper()
+	operator, id := p.operator(), p.workflow()
+	described, err := operator.DescribeWorkflow(p.t.Context(), id, "")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	runID := described.RawResponse.GetWorkflowExecutionInfo().GetExecution().GetRunId()
+	history := operator.GetWorkflowHistory(p.t.Context(), id, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	var task int64
+	for found := false; !found; {
+		ev, err := history.Next()
+		if err != nil {
+			p.t.Fatalf("no event %v in the history: %v", kind, err)
+		}
+		if ev.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+			task = ev.GetEventId()
+		}
+		found = task > 0 && ev.GetEventType() == kind && ev.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == activity
+	}
+	_, err = operator.ResetWorkflowExecution(p.t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
+		Namespace: "default", WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id, RunId: runID},
+		Reason: "test", WorkflowTaskFinishEventId: task, RequestId: uuid.NewString(),
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestApprovalReset resets the workflow in the middle of a push: to the task that began the push, to the one before the decision, and to the
+// very beginning. The new run knows nothing of the push, and must not do it again.
+func TestApprovalReset(t *testing.T) {
+	for name, to := range map[string]struct {
+		kind     enumspb.EventType
+		activity string
+	}{
+		"to-push":      {enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, schema.ActivityPushDevice},
+		"to-decision":  {enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED, ""},
+		"to-beginning": {enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := startSite(t).propose(name, "R1")
+			p.confirmUpTo("R1", p.lines[0], p.lines[1])
+			p.reset(to.kind, to.activity)
+			_, journal := p.finish(schema.ApprovalConfirmed)
+			if c := journal["R1"]; c.State != "done" && c.State != "unknown" && c.State != "failed" {
+				t.Errorf("%s", describe(journal))
+			}
+		})
+	}
+}
+
 // TestApprovalFrozenWorker stops a worker in the middle of a push, as a paused virtual machine is; another one settles the push. Woken up
 // again it sends nothing more, and works.
 func TestApprovalFrozenWorker(t *testing.T) {
@@ -161,6 +250,19 @@ func TestApprovalTerminated(t *testing.T) {
 			p.t.Errorf("the client saw %+v at last", last.Event)
 		}
 	}
+	t.Run("pending", func(t *testing.T) {
+		t.Parallel()
+		p := startSite(t).propose("terminated-pending", "R1")
+		terminate(p)
+		_, err := p.client.Confirm(t.Context(), p.project, p.session, schema.ConfirmRequest{ConfirmAll: true})
+		if schema.CodeOf(err) != schema.CodeConflict {
+			t.Errorf("a word for a turn that is gone: %v", err)
+		}
+		_, journal := p.check(schema.ApprovalAborted)
+		if len(journal) != 0 || p.received("R1", p.lines[0]) != 0 {
+			t.Errorf("%s", describe(journal))
+		}
+	})
 	t.Run("in-mid-push", func(t *testing.T) {
 		t.Parallel()
 		p := startSite(t).propose("terminated-push", "R1")

@@ -40,7 +40,6 @@ var rooms = map[string][]string{
 	"deploy/demomodel":       {},
 	"deploy/scriptmodel":     {},
 	"deploy/bench":           {"schema", "apiserver/client", "deploy"},
-	"deploy/chaos":           {"schema", "apiserver/client", "deploy"},
 	"deploy/lab":             {},
 }
 

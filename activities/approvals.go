@@ -46,6 +46,19 @@ func (t *Tools) EndApprovals(ctx context.Context, in schema.ExpireInput) (schema
 		}
 		out.Ended = append(out.Ended, a.ToolCallID)
 	}
+	rows, err := t.Store.Approvals(ctx, in.TurnRef, in.Step)
+	if err != nil {
+		return out, fault(err)
+	}
+	for _, a := range rows {
+		if !slices.Contains(in.Calls, a.ToolCallID) || slices.Contains(out.Ended, a.ToolCallID) {
+			continue
+		}
+		if err := t.resolved(ctx, in.TurnRef, a); err != nil {
+			return out, fault(err)
+		}
+		out.Decided = append(out.Decided, schema.DecidedCall{ID: a.ToolCallID, State: a.State})
+	}
 	return out, nil
 }
 

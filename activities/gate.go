@@ -50,7 +50,30 @@ func (t *Tools) Gate(ctx context.Context, in schema.GateInput) (schema.GateOutpu
 		}
 		out.Verdicts = append(out.Verdicts, v)
 	}
-	return out, fault(t.propose(ctx, in, j.proposed))
+	if err := t.propose(ctx, in, j.proposed); err != nil {
+		return out, fault(err)
+	}
+	return out, fault(t.recall(ctx, in, &out))
+}
+
+// recall notes the deadline that people were told, and what became of the calls in an earlier run of the gate: people may have decided meanwhile.
+func (t *Tools) recall(ctx context.Context, in schema.GateInput, out *schema.GateOutput) error {
+	rows, err := t.Store.Approvals(ctx, in.TurnRef, in.Step)
+	if err != nil {
+		return err
+	}
+	for _, a := range rows {
+		out.ExpiresAt = a.ExpiresAt
+		i := slices.IndexFunc(out.Verdicts, func(v schema.Verdict) bool { return v.ID == a.ToolCallID && v.Approve })
+		if i < 0 || a.State == schema.ApprovalPending {
+			continue
+		}
+		if err := t.resolved(ctx, in.TurnRef, a); err != nil {
+			return err
+		}
+		out.Verdicts[i].State = a.State
+	}
+	return nil
 }
 
 // shownLab is the lab as the turn's model was shown it, which is enough to judge by: a change looks at the lab again before it begins.

@@ -159,9 +159,12 @@ func (s *Server) awaitRun(ctx context.Context, ref schema.TurnRef, run turnRun) 
 			continue
 		}
 		// A workflow that was reset goes on as another run.
-		turn, err := s.store.Turn(ctx, ref)
-		run.over = err != nil || turn.State.Over() || turn.RunID == run.runID
-		run.runID = turn.RunID
+		latest, err := s.describe(ctx, ref.SessionKey, "")
+		if err != nil && !errors.As(err, &gone) {
+			continue
+		}
+		run.over = err != nil || latest.turnID != ref.TurnID || latest.closed
+		run.runID = latest.runID
 	}
 	return true
 }

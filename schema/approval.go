@@ -72,9 +72,10 @@ type ExpireInput struct {
 	State ApprovalState `json:"state"`
 }
 
-// ExpireOutput names the calls that were still pending.
+// ExpireOutput names the calls that were still pending, and what had become of the others.
 type ExpireOutput struct {
-	Ended []string `json:"ended"`
+	Ended   []string      `json:"ended"`
+	Decided []DecidedCall `json:"decided,omitempty"`
 }
 
 // PendingTool is a call that waits for a human's word, with all that is needed to give it.

@@ -120,6 +120,8 @@ type GateInput struct {
 // GateOutput has one verdict for each call, in the calls' order.
 type GateOutput struct {
 	Verdicts []Verdict `json:"verdicts"`
+	// ExpiresAt is the deadline that people were told, which an earlier run of the gate may have set.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
 }
 
 // Verdict is the policy's word on one call.
@@ -129,6 +131,8 @@ type Verdict struct {
 	Run bool `json:"run"`
 	// Approve is true for a call that waits.
 	Approve bool `json:"approve,omitempty"`
+	// State is what had become of a call that waits, when the gate is run again after its decision.
+	State ApprovalState `json:"state,omitempty"`
 	// Granted is true for a call that a human has written: it uses up the grant.
 	Granted bool `json:"granted,omitempty"`
 	// Devices are the devices that a change goes to, one activity for each.

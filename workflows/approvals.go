@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -24,7 +25,7 @@ func (t *turn) awaitDecisions(verdicts []schema.Verdict, deadline time.Time) {
 	for _, v := range verdicts {
 		if v.Approve {
 			t.waiting.calls = append(t.waiting.calls, v.ID)
-			t.waiting.states[v.ID] = schema.ApprovalPending
+			t.waiting.states[v.ID] = cmp.Or(v.State, schema.ApprovalPending)
 		}
 	}
 	if len(t.waiting.calls) > 0 {
@@ -67,12 +68,20 @@ func (w *waiting) end(own workflow.Context, state schema.ApprovalState) {
 	for _, id := range out.Ended {
 		w.states[id] = state
 	}
+	// A decision may be stored whose recording failed afterwards.
+	for _, c := range out.Decided {
+		if w.states[c.ID] == schema.ApprovalPending {
+			w.states[c.ID] = c.State
+		}
+	}
 }
 
 // decide records the turn's decisions one after the other for as long as it runs. One that comes too late is recorded as such, so that
-// whoever took it is told.
+// whoever took it is told. One that comes before there is anything to decide waits: after a worker's death or a reset the turn comes again
+// to calls that people have seen and decided meanwhile.
 func (t *turn) decide(own workflow.Context) {
-	for workflow.Await(own, func() bool { return len(t.decisions) > 0 }) == nil {
+	ready := func() bool { return t.ending || (t.waiting != nil && !t.judging) }
+	for workflow.Await(own, func() bool { return len(t.decisions) > 0 && ready() }) == nil {
 		t.record(own, t.decisions[0])
 		t.decisions = t.decisions[1:]
 	}

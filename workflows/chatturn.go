@@ -38,6 +38,8 @@ type turn struct {
 	aborted     bool
 	credentials int               // signals that a token was brought
 	decisions   []schema.Decision // that are not recorded yet
+	judging     bool              // the policy is being asked: what decisions are about isn't known yet
+	ending      bool              // nothing will wait any more
 	waiting     *waiting          // the newest step's
 	grants      []string          // hashes of arguments that a human has written, for one call each
 	labChanged  bool              // since the topology was read
@@ -164,6 +166,7 @@ func (t *turn) finish(end ending) (schema.TurnOutput, error) {
 		TurnRef: t.in.TurnRef, State: t.state, StopReason: end.reason, Steps: t.step, Usage: t.usage, Failure: end.failure,
 	}).Get(t.books, nil)
 	t.say("Ended: %s", end.reason)
+	t.ending = true
 	t.note(workflow.Await(t.books, func() bool { return len(t.decisions) == 0 }))
 	return out, err
 }

@@ -97,14 +97,19 @@ func (t *turn) runCalls(calls []schema.Call) error {
 	wait := time.Duration(t.in.ApprovalWait) * time.Second
 	deadline := workflow.Now(t.books).Add(wait)
 	var gate schema.GateOutput
+	t.judging = true
 	err := workflow.ExecuteLocalActivity(t.local("Judge the tool calls", localBound), schema.ActivityGate, schema.GateInput{
 		TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Calls: calls,
 		ExpiresAt: deadline, ApprovalWait: t.in.ApprovalWait, Grants: t.grants,
 	}).Get(t.books, &gate)
+	t.judging = false
 	if err != nil {
 		return err
 	}
 	t.say("Running %d tool calls", len(calls))
+	if !gate.ExpiresAt.IsZero() {
+		deadline = gate.ExpiresAt
+	}
 	t.awaitDecisions(gate.Verdicts, deadline)
 	wg, order := workflow.NewWaitGroup(t.books), queues{}
 	for _, v := range gate.Verdicts {

@@ -207,17 +207,22 @@ func (s *Store) EndApprovals(ctx context.Context, in schema.ExpireInput) ([]Appr
 			if a.State == in.State {
 				continue // by an earlier run of this
 			}
-			a.State = in.State
-			if err := db.Model(a).Select("State").Updates(a).Error; err != nil {
-				return err
-			}
-			if err := audit(db, a.event(string(in.State), "", "")); err != nil {
+			if err := a.end(db, in.State); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return ended, err
+}
+
+// end ends a call that nobody has decided.
+func (a *Approval) end(db *gorm.DB, state schema.ApprovalState) error {
+	a.State = state
+	if err := db.Model(a).Select("State").Updates(a).Error; err != nil {
+		return err
+	}
+	return audit(db, a.event(string(state), "", ""))
 }
 
 func (a Approval) event(kind, userID, userName string) AuditEvent {

@@ -115,32 +115,37 @@ func (s *Store) EndRun(ctx context.Context, ref schema.TurnRef, callID string, e
 }
 
 // SettleRun makes sure that the push goes no further and gives what is known of it: a tombstone when it never began.
-func (s *Store) SettleRun(ctx context.Context, ref schema.TurnRef, callID, device string) (DeviceRun, error) {
-	var r DeviceRun
-	err := s.tx(ctx, "settle push", func(db *gorm.DB) error {
-		now := db.NowFunc()
-		tombstone := DeviceRun{
-			ID: uuid.NewString(), TurnID: ref.TurnID, ToolCallID: callID, Device: device, SessionKey: ref.SessionKey,
-			UserID: ref.UserID, ProjectID: ref.ProjectID, State: RunNothing, StartedAt: now, FinishedAt: &now,
-		}
-		added := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&tombstone)
-		if added.Error != nil {
-			return added.Error
-		}
-		fence := run(db.Model(&DeviceRun{}), ref, callID, device).Where("state = ?", RunRunning).
-			Updates(map[string]any{"state": RunUnknown, "finished_at": now})
-		if fence.Error != nil {
-			return fence.Error
-		}
-		if err := run(db, ref, callID, device).Take(&r).Error; err != nil {
-			return err
-		}
-		if added.RowsAffected == 1 || fence.RowsAffected == 1 {
-			return audit(db, r.event("push "+string(r.State), fmt.Sprintf("%d of %d lines acknowledged", r.Acked, len(r.Lines))))
-		}
-		return nil
+func (s *Store) SettleRun(ctx context.Context, ref schema.TurnRef, callID, device string) (r DeviceRun, err error) {
+	err = s.tx(ctx, "settle push", func(db *gorm.DB) error {
+		r, err = settle(db, ref, callID, device)
+		return err
 	})
 	return r, err
+}
+
+func settle(db *gorm.DB, ref schema.TurnRef, callID, device string) (DeviceRun, error) {
+	var r DeviceRun
+	now := db.NowFunc()
+	tombstone := DeviceRun{
+		ID: uuid.NewString(), TurnID: ref.TurnID, ToolCallID: callID, Device: device, SessionKey: ref.SessionKey,
+		UserID: ref.UserID, ProjectID: ref.ProjectID, State: RunNothing, StartedAt: now, FinishedAt: &now,
+	}
+	added := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&tombstone)
+	if added.Error != nil {
+		return r, added.Error
+	}
+	fence := run(db.Model(&DeviceRun{}), ref, callID, device).Where("state = ?", RunRunning).
+		Updates(map[string]any{"state": RunUnknown, "finished_at": now})
+	if fence.Error != nil {
+		return r, fence.Error
+	}
+	if err := run(db, ref, callID, device).Take(&r).Error; err != nil {
+		return r, err
+	}
+	if added.RowsAffected == 1 || fence.RowsAffected == 1 {
+		return r, audit(db, r.event("push "+string(r.State), fmt.Sprintf("%d of %d lines acknowledged", r.Acked, len(r.Lines))))
+	}
+	return r, nil
 }
 
 // Runs gives the journal of a call by device.

@@ -94,6 +94,9 @@ func (s *Store) closeAbandoned(db *gorm.DB, session *Session) error {
 	}
 	for _, t := range open {
 		ref := schema.TurnRef{TurnID: t.ID, SessionKey: t.SessionKey, UserID: t.UserID, ProjectID: t.ProjectID}
+		if err := endAbandoned(db, ref); err != nil {
+			return err
+		}
 		if err := closeDangling(db, ref); err != nil {
 			return err
 		}
@@ -107,6 +110,29 @@ func (s *Store) closeAbandoned(db *gorm.DB, session *Session) error {
 			"state": schema.TurnFailed, "stop_reason": schema.StopError, "finished_at": db.NowFunc(),
 			"error_code": schema.CodeInternal, "error_text": "The turn was ended from outside.",
 		}).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endAbandoned ends what waits for a word in a turn that is gone, and fences off its pushes: a worker that doesn't know yet sends no more.
+func endAbandoned(db *gorm.DB, ref schema.TurnRef) error {
+	var waiting []Approval
+	if err := db.Where("turn_id = ? AND state = ?", ref.TurnID, schema.ApprovalPending).Order("step, ordinal").Find(&waiting).Error; err != nil {
+		return err
+	}
+	for _, a := range waiting {
+		if err := a.end(db, schema.ApprovalAborted); err != nil {
+			return err
+		}
+	}
+	var running []DeviceRun
+	if err := db.Where("turn_id = ? AND state = ?", ref.TurnID, RunRunning).Find(&running).Error; err != nil {
+		return err
+	}
+	for _, r := range running {
+		if _, err := settle(db, ref, r.ToolCallID, r.Device); err != nil {
 			return err
 		}
 	}

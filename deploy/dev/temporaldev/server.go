@@ -173,7 +173,12 @@ func launch(binary string, chosen ports, o Options) (*Server, error) {
 	}
 	if err := writeRecord(pidfile, s.PID()); err != nil {
 		pidfile.Close()
-		return nil, errors.Join(fmt.Errorf("write the pid file: %w", err), s.shutDown(context.Background()))
+		err = fmt.Errorf("write the pid file: %w", err)
+		if errors.Is(err, os.ErrNotExist) { // there is no such process any more: it ended that quickly
+			<-s.done
+			err = s.earlyEnd()
+		}
+		return nil, errors.Join(err, s.shutDown(context.Background()))
 	}
 	return s, nil
 }
