@@ -13,11 +13,10 @@ import (
 	"golang.org/x/text/message"
 )
 
-// Registry knows the tools, under which names they are called and in which modes.
+// Registry knows the tools and in which modes they may be used.
 type Registry struct {
 	tools map[string]entry
 	names []string
-	alias map[string]string
 }
 
 type entry struct {
@@ -28,7 +27,7 @@ type entry struct {
 
 // NewRegistry makes a registry without tools.
 func NewRegistry() *Registry {
-	return &Registry{tools: map[string]entry{}, alias: map[string]string{}}
+	return &Registry{tools: map[string]entry{}}
 }
 
 // Add puts a tool in, for these modes. It fails on a schema that can't be read and on a name that is taken.
@@ -46,9 +45,6 @@ func (r *Registry) Add(t Tool, modes ...schema.Mode) error {
 	return nil
 }
 
-// Alias lets a tool be called by another name too.
-func (r *Registry) Alias(other, name string) { r.alias[other] = name }
-
 // Definitions gives the tools of a mode, in the order they were added.
 func (r *Registry) Definitions(mode schema.Mode) []Tool {
 	var list []Tool
@@ -63,9 +59,6 @@ func (r *Registry) Definitions(mode schema.Mode) []Tool {
 // Resolve finds the tool of a call, if the mode has it, and brings the arguments into its form, checked against its schema. It fails
 // with CodeToolUnknown, CodeRefused (not in this mode) or CodeToolArguments.
 func (r *Registry) Resolve(name, arguments string, mode schema.Mode) (Tool, json.RawMessage, error) {
-	if real, ok := r.alias[name]; ok {
-		name = real
-	}
 	e, ok := r.tools[name]
 	if !ok {
 		return nil, nil, schema.Errorf(schema.CodeToolUnknown, "There is no tool named %q.", schema.CutText(name, 100)).

@@ -5,7 +5,6 @@ package scriptmodel
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -48,22 +47,6 @@ func Start() *Server {
 	s := &Server{scripts: map[string][]Step{}}
 	s.http = httptest.NewServer(http.HandlerFunc(s.complete))
 	return s
-}
-
-// StartAt runs a model on an address, so that one that was ended can come back.
-func StartAt(address string) (*Server, error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	s := &Server{scripts: map[string][]Step{}}
-	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.complete))
-	if err := s.http.Listener.Close(); err != nil {
-		return nil, err
-	}
-	s.http.Listener = l
-	s.http.Start()
-	return s, nil
 }
 
 // BaseURL is the address up to /v1.
