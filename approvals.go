@@ -10,11 +10,11 @@ import (
 
 type approvalsCmd struct {
 	serverFlags
-	Confirm string `help:"Confirm the call with this id; for a high danger the second time too." placeholder:"ID"`
-	Reject  string `help:"Reject the call with this id." placeholder:"ID"`
-	Reason  string `help:"Why it is rejected; the model is told."`
-	Second  bool   `help:"This is the second confirmation of a high danger."`
-	History bool   `help:"Show what was decided, by whom, and what came of it."`
+	Confirm string `env:"-" help:"Confirm the call with this id; for a high danger the second time too." placeholder:"ID"`
+	Reject  string `env:"-" help:"Reject the call with this id." placeholder:"ID"`
+	Reason  string `env:"-" help:"Why it is rejected; the model is told."`
+	Second  bool   `env:"-" help:"This is the second confirmation of a high danger."`
+	History bool   `env:"-" help:"Show what was decided, by whom, and what came of it."`
 }
 
 // Help explains the command.

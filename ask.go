@@ -26,7 +26,10 @@ type asker struct {
 	in               io.Reader
 
 	readOnce sync.Once
-	lines    chan string // closed at the end of the input
+	wanted   chan struct{} // asks for one line: between questions the terminal belongs to others, such as an editor
+	unread   bool          // a line was asked for and has not come yet
+	lines    chan string   // closed at the end of the input
+	hitl     string        // the message whose calls are asked about
 
 	mu     sync.Mutex
 	cancel context.CancelFunc // ends the question that is open
@@ -34,7 +37,7 @@ type asker struct {
 }
 
 func newAsker(ctx context.Context, api *client.Client, project, session string, v *view, in io.Reader) *asker {
-	return &asker{ctx: ctx, api: api, project: project, session: session, v: v, in: in, lines: make(chan string)}
+	return &asker{ctx: ctx, api: api, project: project, session: session, v: v, in: in, wanted: make(chan struct{}), lines: make(chan string)}
 }
 
 // note takes the events that open and close questions.
@@ -46,6 +49,7 @@ func (a *asker) note(ev schema.Event) {
 		a.mu.Lock()
 		a.cancel = cancel
 		a.mu.Unlock()
+		a.hitl = ev.HITLSessionID
 		pending := slices.Clone(ev.PendingTools)
 		a.asking.Go(func() { a.ask(ctx, pending) })
 	case schema.EventDone, schema.EventAbort:
@@ -63,13 +67,16 @@ func (a *asker) close() {
 	a.asking.Wait()
 }
 
-// read hands out the input line by line. A read of a terminal can't be ended, so this goroutine ends with the process.
+// read hands out a line of the input for each one that is wanted. A read of a terminal can't be ended, so this goroutine ends with the process.
 func (a *asker) read() {
 	a.readOnce.Do(func() {
 		go func() {
 			defer close(a.lines)
 			scanner := bufio.NewScanner(a.in)
-			for scanner.Scan() {
+			for range a.wanted {
+				if !scanner.Scan() {
+					return
+				}
 				a.lines <- scanner.Text()
 			}
 		}()
@@ -80,8 +87,16 @@ func (a *asker) read() {
 func (a *asker) answer(ctx context.Context, prompt string) (line string, ok bool) {
 	a.read()
 	a.v.prompt(prompt)
+	if !a.unread {
+		select {
+		case a.wanted <- struct{}{}:
+			a.unread = true
+		case <-a.lines: // the input has ended
+		}
+	}
 	select {
 	case line, ok = <-a.lines:
+		a.unread = false
 		if !ok {
 			a.v.note("decide with: gns3-copilot approvals --confirm ID   (or --reject ID)")
 		}
@@ -107,8 +122,8 @@ func (a *asker) ask(ctx context.Context, pending []schema.PendingTool) {
 			a.v.note(schema.AsError(err).Message)
 		}
 		status, err := a.api.HITLStatus(ctx, a.project, a.session)
-		if err != nil {
-			return
+		if err != nil || status.HITLSessionID == nil || *status.HITLSessionID != a.hitl {
+			return // decided, or another user's session of that name
 		}
 		pending = status.PendingTools
 	}
@@ -125,9 +140,12 @@ func (a *asker) carryOut(ctx context.Context, line string, pending []schema.Pend
 		if !ok {
 			return nil
 		}
-		reply, err := a.api.Reject(ctx, a.project, a.session, schema.RejectRequest{RejectAll: true, Reason: reason})
+		reply, err := a.api.Reject(ctx, a.project, a.session, schema.RejectRequest{RejectAll: true, Reason: reason, HITLSessionID: a.hitl})
 		return a.told(reply, err)
 	case "e", "edit":
+		if rest == "" && len(pending) == 1 {
+			rest = "1"
+		}
 		chosen, err := pick(rest, pending)
 		if err != nil {
 			return err
@@ -144,7 +162,7 @@ func (a *asker) carryOut(ctx context.Context, line string, pending []schema.Pend
 
 // confirm lets the calls run. What is of high danger is asked about a second time.
 func (a *asker) confirm(ctx context.Context, calls []schema.PendingTool) error {
-	in := schema.ConfirmRequest{ExpectedSHA256: map[string]string{}}
+	in := schema.ConfirmRequest{ExpectedSHA256: map[string]string{}, HITLSessionID: a.hitl}
 	var again []string
 	for _, p := range calls {
 		in.ExpectedSHA256[p.ToolCallID] = p.ArgsSHA256
@@ -166,7 +184,7 @@ func (a *asker) confirm(ctx context.Context, calls []schema.PendingTool) error {
 		if !ok || !strings.EqualFold(line, "yes") {
 			continue
 		}
-		reply, err := a.api.Confirm(ctx, a.project, a.session, schema.ConfirmRequest{ToolCallIDs: []string{id}, SecondConfirmation: true})
+		reply, err := a.api.Confirm(ctx, a.project, a.session, schema.ConfirmRequest{ToolCallIDs: []string{id}, SecondConfirmation: true, HITLSessionID: a.hitl})
 		if err := a.told(reply, err); err != nil {
 			return err
 		}
@@ -203,7 +221,7 @@ func (a *asker) edit(ctx context.Context, p schema.PendingTool) error {
 	if err != nil {
 		return err
 	}
-	in := schema.ModifyRequest{ToolCallID: p.ToolCallID, ExpectedSHA256: p.ArgsSHA256}
+	in := schema.ModifyRequest{ToolCallID: p.ToolCallID, ExpectedSHA256: p.ArgsSHA256, HITLSessionID: a.hitl}
 	if err := json.Unmarshal(text, &in.ModifiedArgs); err != nil {
 		return schema.Errorf(schema.CodeInvalid, "That is no JSON object (%v); nothing was changed.", err)
 	}

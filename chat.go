@@ -21,7 +21,7 @@ type chatCmd struct {
 	Project string `help:"Project, by name or id; the only opened one when not given."`
 	Session string `help:"Conversation to go on with; a new one when not given."`
 	Mode    string `help:"teaching_assistant, lab_automation_assistant or troubleshooting_injection; the server's default when not given."`
-	Attach  bool   `help:"Send nothing: follow the last turn of --session from its beginning."`
+	Attach  bool   `env:"-" help:"Send nothing: follow the last turn of --session from its beginning."`
 	JSON    bool   `name:"json" help:"Print each event as a line of JSON."`
 	Full    bool   `help:"Show all of what devices say, however long."`
 }

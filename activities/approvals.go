@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"gns3copilot/activities/gns3"
+	"gns3copilot/activities/tools"
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
 )
@@ -14,7 +16,11 @@ import (
 // RecordDecision applies a human's word to the calls that wait for it, tells readers, and acknowledges it to the API. The first word on each
 // call stands.
 func (t *Tools) RecordDecision(ctx context.Context, in schema.RecordDecisionInput) (schema.RecordDecisionOutput, error) {
-	out, err := t.Store.Decide(ctx, in.TurnRef, in.Step, in.Decision)
+	refused, err := t.unfit(ctx, in)
+	if err != nil {
+		return schema.RecordDecisionOutput{}, fault(err)
+	}
+	out, err := t.Store.Decide(ctx, in.TurnRef, in.Step, in.Decision, refused)
 	if err != nil {
 		return out, fault(err)
 	}
@@ -31,6 +37,57 @@ func (t *Tools) RecordDecision(ctx context.Context, in schema.RecordDecisionInpu
 		}
 	}
 	return out, fault(t.Bus.Acknowledge(in.Decision.ID, out))
+}
+
+// unfit says why a decision's modified arguments could never be run: a device that isn't there, or lines that the policy refuses.
+func (t *Tools) unfit(ctx context.Context, in schema.RecordDecisionInput) (string, error) {
+	d, err := t.Store.Decision(ctx, in.Decision.ID)
+	if err != nil || d.Action != schema.DecideModify {
+		return "", err
+	}
+	rows, err := t.Store.Approvals(ctx, in.TurnRef, in.Step)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(rows, func(a store.Approval) bool { return slices.Contains(d.CallIDs, a.ToolCallID) })
+	if i < 0 {
+		return "", nil
+	}
+	turn, err := t.Store.Turn(ctx, in.TurnRef)
+	if err != nil {
+		return "", err
+	}
+	lab, err := t.shownLab(ctx, in.TurnRef)
+	if err != nil {
+		return "", err
+	}
+	if err := t.runnable(rows[i].ToolName, d.ModifiedArgs, turn.Mode, lab); err != nil {
+		return schema.AsError(err).Message, nil
+	}
+	return "", nil
+}
+
+// runnable fails with what keeps a call from ever being run in the lab.
+func (t *Tools) runnable(name, arguments string, mode schema.Mode, lab gns3.Topology) error {
+	tool, args, err := t.Tools.Resolve(name, arguments, mode)
+	if err != nil {
+		return err
+	}
+	changer, ok := tool.(tools.Changer)
+	if !ok {
+		return nil
+	}
+	list, err := changer.Changes(args)
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		if _, err := lab.Find(c.Device); err != nil {
+			return err
+		}
+	}
+	ruling, _ := tools.Judge(t.Policy, lab, tools.ByDevice(list, lab))
+	return ruling.Error()
 }
 
 // EndApprovals ends what still waits of a step, because its time is over or the turn was aborted.

@@ -44,7 +44,8 @@ func (j *judge) call(ordinal int, call schema.Call) (schema.Verdict, error) {
 	if err != nil {
 		return schema.Verdict{Call: call}, err
 	}
-	ruling, preview := j.devices(list)
+	list = tools.ByDevice(list, j.lab)
+	ruling, preview := tools.Judge(j.tools.Policy, j.lab, list)
 	always := j.tools.Policy.NeedsApproval(meta.Name)
 	switch {
 	case ruling.Action == policy.Refuse:
@@ -68,43 +69,6 @@ func (j *judge) call(ordinal int, call schema.Call) (schema.Verdict, error) {
 	v.Approve = true
 	j.proposed = append(j.proposed, j.approval(ordinal, call, args, ruling, preview, v.Summary))
 	return v, nil
-}
-
-// devices judges each device's lines by its platform and sums the verdicts up.
-func (j *judge) devices(list []tools.Change) (policy.Verdict, *schema.Preview) {
-	sum := policy.Verdict{Action: policy.Allow}
-	preview := &schema.Preview{}
-	for _, c := range list {
-		d := schema.PreviewDevice{Name: c.Device, Lines: c.Lines}
-		node, err := j.lab.Find(c.Device)
-		if err == nil {
-			d.Name, d.ID = node.Name, node.ID
-			err = tools.Reachable(node)
-		}
-		if err != nil {
-			d.Problem = schema.AsError(err).Message
-		}
-		one := j.tools.Policy.Commands(node.Platform, c.Lines)
-		if c.Config {
-			one = j.tools.Policy.Configuration(node.Platform, c.Lines)
-			d.Lines = slices.Concat([]string{"configure terminal"}, c.Lines, []string{"end"})
-		}
-		preview.Devices = append(preview.Devices, d)
-		for _, r := range one.Reasons {
-			r.Why = d.Name + ": " + r.Why
-			sum.Reasons = append(sum.Reasons, r)
-		}
-		sum.Action, sum.Level = worse(sum, one)
-	}
-	return sum, preview
-}
-
-// worse is the graver of two verdicts.
-func worse(a, b policy.Verdict) (policy.Action, policy.Level) {
-	actions := []policy.Action{policy.Allow, policy.Approve, policy.Refuse}
-	levels := []policy.Level{policy.None, policy.Medium, policy.High}
-	return actions[max(slices.Index(actions, a.Action), slices.Index(actions, b.Action))],
-		levels[max(slices.Index(levels, a.Level), slices.Index(levels, b.Level))]
 }
 
 // approval is the row of a call that waits.

@@ -43,8 +43,12 @@ func (t *Tools) PushDevice(ctx context.Context, in schema.PushInput) (schema.Pus
 	if err := t.Bus.Publish(run, in.TurnRef, start, "start/"+in.Call.ID); err != nil {
 		return schema.PushOutput{}, fault(err)
 	}
+	lab, err := t.shownLab(ctx, in.TurnRef)
+	if err != nil {
+		return schema.PushOutput{}, fault(err)
+	}
 	p := &push{tools: t, in: in, end: ctx}
-	_, err = tool.Execute(run, tools.Env{Ref: in.TurnRef, Device: in.Device, Push: p.device}, args)
+	_, err = tool.Execute(run, tools.Env{Ref: in.TurnRef, Device: in.Device, Shown: lab, Push: p.device}, args)
 	if p.refused != nil {
 		err = p.refused
 	}
@@ -93,6 +97,7 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 	return schema.ToolItem{}
 }
 
+// find looks the device up again: the node that was shown to the one who confirmed, whatever its name is by now.
 func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
 	token, err := p.tools.Vault.Token(ctx, p.in.TurnID, p.in.UserID)
 	if err != nil {
@@ -103,6 +108,9 @@ func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
 		return gns3.Node{}, err
 	}
 	node, err := lab.Find(c.Device)
+	if c.NodeID != "" {
+		node, err = lab.ByID(c.NodeID, c.Device)
+	}
 	if err != nil {
 		return gns3.Node{}, err
 	}

@@ -38,7 +38,7 @@ func (s *Server) hitlStatus(ctx context.Context, r request, in *statusInput) (*b
 		return nil, err
 	}
 	out := &body[schema.HITLStatus]{Body: schema.HITLStatus{Status: "idle", PendingTools: []schema.PendingTool{}, SessionID: in.SessionID}}
-	rows, err := s.store.SessionApprovals(ctx, r.ID, in.ProjectID, in.SessionID, in.HITLSessionID)
+	rows, err := s.approvals(ctx, r, in.SessionPath, in.HITLSessionID)
 	if schema.CodeOf(err) == schema.CodeNotFound {
 		return out, nil
 	}
@@ -133,7 +133,10 @@ func (s *Server) decide(ctx context.Context, r request, d decision) (*decisionRe
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.store.SessionApprovals(ctx, r.ID, d.path.ProjectID, d.path.SessionID, d.hitlSession)
+	if known {
+		d.hitlSession = row.HITLSessionID
+	}
+	rows, err := s.approvals(ctx, r, d.path, d.hitlSession)
 	if err != nil {
 		return nil, err
 	}
@@ -164,11 +167,14 @@ func (s *Server) repeated(ctx context.Context, r request, d decision) (row store
 	if schema.CodeOf(err) == schema.CodeNotFound {
 		return store.DecisionRow{ID: id}, false, nil
 	}
-	if err == nil && row.BodySHA256 != store.Hash(string(d.text)) {
+	if err == nil && row.BodySHA256 != d.hash() {
 		err = errOtherBody()
 	}
 	return row, err == nil, err
 }
+
+// hash tells one decision from another.
+func (d decision) hash() string { return store.Hash(string(d.action) + "\n" + string(d.text)) }
 
 // choose finds the calls that the decision is about. Any doubt refuses it whole.
 func (d decision) choose(rows []store.Approval, now time.Time) ([]store.Approval, error) {
@@ -207,7 +213,7 @@ func (d decision) choose(rows []store.Approval, now time.Time) ([]store.Approval
 	}
 	switch {
 	case len(chosen) > 0:
-		return chosen, nil
+		return chosen, d.looked(chosen)
 	case len(rows) > 0:
 		return nil, schema.Errorf(schema.CodeConflict, "Everything that was pending is decided.")
 	case d.action == schema.DecideReject:
@@ -217,6 +223,21 @@ func (d decision) choose(rows []store.Approval, now time.Time) ([]store.Approval
 	}
 }
 
+// looked fails when the decision is bound to calls that were looked at, and those are not the ones that it decides.
+func (d decision) looked(chosen []store.Approval) error {
+	seen := 0
+	for _, a := range chosen {
+		if _, ok := d.expected[a.ToolCallID]; ok {
+			seen++
+		}
+	}
+	if seen < len(d.expected) || (d.all && seen > 0 && seen < len(chosen)) {
+		return schema.Errorf(schema.CodeConflict, "What waits is not what was looked at: expected_sha256 names other calls than those that this decides.").
+			WithHint("Look at what waits now, and decide again.")
+	}
+	return nil
+}
+
 // badDecision is a 400: the request can't mean anything.
 func badDecision(message string) error { return schema.Errorf(schema.CodeMalformed, "%s", message) }
 
@@ -224,7 +245,7 @@ func badDecision(message string) error { return schema.Errorf(schema.CodeMalform
 func (s *Server) newDecision(ctx context.Context, r request, d decision, id string, chosen []store.Approval) (store.DecisionRow, error) {
 	row := store.DecisionRow{
 		ID: id, HITLSessionID: chosen[0].HITLSessionID, Action: d.action, Second: d.second, DecidedBy: r.ID, DeciderName: r.Username,
-		DecidedAt: time.Now().UTC(), Reason: strings.TrimSpace(d.reason), BodySHA256: store.Hash(string(d.text)),
+		DecidedAt: time.Now().UTC(), Reason: strings.TrimSpace(d.reason), BodySHA256: d.hash(),
 	}
 	for _, a := range chosen {
 		row.CallIDs = append(row.CallIDs, a.ToolCallID)
@@ -279,6 +300,9 @@ func (d decision) reply(row store.DecisionRow, rows []store.Approval) (*decision
 	if row.Outcome == nil {
 		return &decisionReply{Status: http.StatusAccepted, Body: schema.DecisionReply{Status: "accepted",
 			Message: say("Kept. The turn takes it up as soon as a worker runs.", "已收到，工作进程恢复后执行")}}, nil
+	}
+	if row.Outcome.Refused != "" {
+		return nil, schema.Errorf(schema.CodeInvalid, "1 validation error: modified_args: %s", row.Outcome.Refused)
 	}
 	want := map[schema.DecisionAction]schema.ApprovalState{schema.DecideConfirm: schema.ApprovalConfirmed,
 		schema.DecideReject: schema.ApprovalRejected, schema.DecideModify: schema.ApprovalModified}[d.action]

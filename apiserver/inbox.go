@@ -2,10 +2,13 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
+
+	"go.temporal.io/api/serviceerror"
 )
 
 type inboxInput struct {
@@ -20,6 +23,9 @@ func (s *Server) inbox(ctx context.Context, r request, in *inboxInput) (*body[[]
 		return nil, err
 	}
 	rows, err := s.store.Inbox(ctx, projects)
+	if err == nil && s.settleGone(ctx, rows) {
+		rows, err = s.store.Inbox(ctx, projects)
+	}
 	return &body[[]schema.InboxItem]{Body: inboxItems(rows)}, err
 }
 
@@ -68,6 +74,43 @@ func inboxItems(rows []store.Approval) []schema.InboxItem {
 		})
 	}
 	return items
+}
+
+// approvals finds the calls that a decision in the session would be about.
+func (s *Server) approvals(ctx context.Context, r request, path SessionPath, hitlSession string) ([]store.Approval, error) {
+	rows, err := s.store.SessionApprovals(ctx, r.ID, path.ProjectID, path.SessionID, hitlSession)
+	if err == nil && s.settleGone(ctx, rows) {
+		rows, err = s.store.SessionApprovals(ctx, r.ID, path.ProjectID, path.SessionID, hitlSession)
+	}
+	return rows, err
+}
+
+// settleGone closes the books of turns whose calls seem to wait although an operator has ended their run, and tells whether there was one.
+// While Temporal doesn't answer, what the books say stands.
+func (s *Server) settleGone(ctx context.Context, rows []store.Approval) (settled bool) {
+	looked := map[string]bool{}
+	for _, a := range rows {
+		if a.State != schema.ApprovalPending || looked[a.TurnID] {
+			continue
+		}
+		looked[a.TurnID] = true
+		run, err := s.describe(ctx, a.SessionKey, "")
+		var gone *serviceerror.NotFound
+		switch {
+		case err != nil && !errors.As(err, &gone):
+			s.log.WarnContext(ctx, "runs of waiting calls not looked at", "error", err)
+			return settled
+		case err == nil && !run.closed && run.turnID == a.TurnID:
+			continue
+		}
+		ref := schema.TurnRef{TurnID: a.TurnID, SessionKey: a.SessionKey, SessionID: a.SessionID, UserID: a.UserID, ProjectID: a.ProjectID}
+		if err := s.store.CloseAbandoned(ctx, ref); err != nil {
+			s.log.WarnContext(ctx, "turn not closed", "turn", a.TurnID, "error", err)
+			return settled
+		}
+		settled = true
+	}
+	return settled
 }
 
 type changesInput struct{ SessionPath }

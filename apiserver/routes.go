@@ -15,8 +15,11 @@ import (
 // prefixes are where the chat API lives; the documents and the GNS3 web UI use both.
 var prefixes = []string{"/v3/copilot/projects/{project_id}/chat", "/v3/projects/{project_id}/chat"}
 
-// maxBody bounds a request's body, in bytes.
-const maxBody = 32<<10 + 1 // the first size that is too large
+// Bounds of a request's body, in bytes: the first size that is too large.
+const (
+	maxBody       = 32<<10 + 1
+	maxModifyBody = 1<<20 + 1 // the arguments of a change to many devices
+)
 
 // ProjectPath is the part of a path that names the project. It is exported since huma looks into exported embedded structs alone.
 type ProjectPath struct {
@@ -72,8 +75,12 @@ type request struct {
 type requestKey struct{}
 
 func register[I, O any](s *Server, api huma.API, method, path, summary string, handle func(context.Context, request, *I) (*O, error)) {
+	limit := int64(maxBody)
+	if strings.HasSuffix(path, "/hitl/modify") {
+		limit = maxModifyBody
+	}
 	op := huma.Operation{
-		Method: method, Path: path, Summary: summary, OperationID: operationID(method, path), MaxBodyBytes: maxBody,
+		Method: method, Path: path, Summary: summary, OperationID: operationID(method, path), MaxBodyBytes: limit,
 		Security: []map[string][]string{{"gns3": {}}},
 	}
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {

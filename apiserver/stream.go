@@ -176,7 +176,14 @@ func (s *Server) endFor(ctx context.Context, ref schema.TurnRef, send func(id st
 			Hint: "Send the message again. What was done until then is in the history."},
 		{Type: schema.EventDone, TurnID: ref.TurnID, StopReason: schema.StopError},
 	}
-	if turn, err := s.store.Turn(ctx, ref); err == nil && turn.State.Over() {
+	turn, err := s.store.Turn(ctx, ref)
+	switch {
+	case err != nil:
+	case !turn.State.Over():
+		if err := s.store.CloseAbandoned(ctx, ref); err != nil {
+			s.log.WarnContext(ctx, "turn not closed", "turn", ref.TurnID, "error", err)
+		}
+	default:
 		events[0] = schema.Event{Type: schema.EventReset, Reason: "The turn's events are no longer kept; the history has what was said."}
 		events[1].StopReason = turn.StopReason
 	}

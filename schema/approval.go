@@ -52,6 +52,8 @@ type RecordDecisionInput struct {
 // RecordDecisionOutput tells what became of each call that the decision names, in the calls' order.
 type RecordDecisionOutput struct {
 	Calls []DecidedCall `json:"calls"`
+	// Refused says why a modification can't be taken; then nothing has changed.
+	Refused string `json:"refused,omitempty"`
 }
 
 // DecidedCall is a call's state after a decision: still pending after the first confirmation of a high danger.
@@ -131,9 +133,8 @@ type HITLStatus struct {
 }
 
 // ConfirmRequest confirms calls: all that wait, or those named. The second word on a high danger names its call and says that it is the
-// second.
+// second. Like every decision it is refused when it has a field that isn't known: a misspelt one would bind nothing.
 type ConfirmRequest struct {
-	_                  struct{}          `json:"-" additionalProperties:"true"`
 	ConfirmAll         bool              `json:"confirm_all,omitempty"`
 	ToolCallIDs        []string          `json:"tool_call_ids,omitempty" nullable:"true"`
 	SecondConfirmation bool              `json:"second_confirmation,omitempty"`
@@ -143,7 +144,6 @@ type ConfirmRequest struct {
 
 // RejectRequest rejects calls. The reason goes to the model.
 type RejectRequest struct {
-	_              struct{}          `json:"-" additionalProperties:"true"`
 	RejectAll      bool              `json:"reject_all,omitempty"`
 	ToolCallIDs    []string          `json:"tool_call_ids,omitempty" nullable:"true"`
 	Reason         string            `json:"reason,omitempty" maxLength:"2000"`
@@ -153,7 +153,6 @@ type RejectRequest struct {
 
 // ModifyRequest gives a call other arguments. The model is told and calls again.
 type ModifyRequest struct {
-	_              struct{}       `json:"-" additionalProperties:"true"`
 	ToolCallID     string         `json:"tool_call_id"`
 	ModifiedArgs   map[string]any `json:"modified_args"`
 	ExpectedSHA256 string         `json:"expected_sha256,omitempty"`

@@ -123,6 +123,16 @@ func (t Topology) Find(name string) (Node, error) {
 		name, strings.Join(names, ", "), more)
 }
 
+// ByID finds a node that was seen before under that name. It fails with CodeDeviceUnknown when it is gone.
+func (t Topology) ByID(id, name string) (Node, error) {
+	for _, n := range t.Nodes {
+		if n.ID == id {
+			return n, nil
+		}
+	}
+	return Node{}, schema.Errorf(schema.CodeDeviceUnknown, "The device %q is no longer in this project.", name)
+}
+
 // apiLink is a link as GNS3 sends it.
 type apiLink struct {
 	ID    string        `json:"link_id"`

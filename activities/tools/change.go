@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/policy"
 	"gns3copilot/schema"
 )
@@ -17,7 +19,7 @@ type deviceConfig struct {
 	ConfigCommands []string `json:"config_commands"`
 }
 
-// changes puts the entries of one device together: a device is visited once, with its lines in the order of the request.
+// changes reads the entries of device_configs.
 func changes(args json.RawMessage, config bool, lines func(deviceConfig) []string) ([]Change, error) {
 	var parsed struct {
 		DeviceConfigs []deviceConfig `json:"device_configs"`
@@ -25,18 +27,33 @@ func changes(args json.RawMessage, config bool, lines func(deviceConfig) []strin
 	if err := json.Unmarshal(args, &parsed); err != nil {
 		return nil, badArguments(err)
 	}
-	var list []Change
-	at := map[string]int{}
-	for _, c := range parsed.DeviceConfigs {
-		i, known := at[c.DeviceName]
-		if !known {
-			i = len(list)
-			at[c.DeviceName] = i
-			list = append(list, Change{Device: c.DeviceName, Config: config})
-		}
-		list[i].Lines = append(list[i].Lines, policy.Lines(lines(c))...)
+	list := make([]Change, len(parsed.DeviceConfigs))
+	for i, c := range parsed.DeviceConfigs {
+		list[i] = Change{Device: c.DeviceName, Lines: policy.Lines(lines(c)), Config: config}
 	}
 	return list, nil
+}
+
+// ByDevice puts together what goes to one device of the lab, however a call writes its name: a device is visited once, with its lines in
+// the order of the request. A device that the lab hasn't keeps the call's name for it.
+func ByDevice(list []Change, lab gns3.Topology) []Change {
+	var each []Change
+	at := map[string]int{}
+	for _, c := range list {
+		c.Device = strings.TrimSpace(c.Device)
+		if node, err := lab.Find(c.Device); err == nil {
+			c.Device, c.NodeID = node.Name, node.ID
+		}
+		i, known := at[c.Device]
+		if !known {
+			at[c.Device] = len(each)
+			c.Lines = slices.Clone(c.Lines)
+			each = append(each, c)
+			continue
+		}
+		each[i].Lines = append(each[i].Lines, c.Lines...)
+	}
+	return each
 }
 
 // pushAll sends what a call wants of the device that it is run for.
@@ -52,7 +69,7 @@ func pushAll(ctx context.Context, env Env, tool Changer, args json.RawMessage) (
 		return nil, schema.Errorf(schema.CodeRefused, "Nothing was sent: the call wasn't confirmed.")
 	}
 	var items []schema.ToolItem
-	for _, c := range list {
+	for _, c := range ByDevice(list, env.Shown) {
 		if c.Device == env.Device {
 			items = append(items, env.Push(ctx, c))
 		}

@@ -72,6 +72,7 @@ func (d DeviceCommands) Execute(ctx context.Context, env Env, args json.RawMessa
 	if err != nil {
 		return nil, err
 	}
+	configs = ByDevice(configs, topology)
 	items := make([]schema.ToolItem, len(configs))
 	var wg sync.WaitGroup
 	for i, c := range configs {

@@ -45,15 +45,17 @@ type Env struct {
 	Topology func(context.Context) (gns3.Topology, error)
 	// Progress tells readers where a device stands. It may be called from several goroutines at once.
 	Progress func(schema.DeviceProgress)
-	// Device is the one device that a confirmed change is run for.
+	// Device is the one device that a confirmed change is run for, by its name in Shown: the lab as it was when the change was judged.
 	Device string
+	Shown  gns3.Topology
 	// Push sends a change to a device under its journal. It is nil when the call isn't a confirmed one.
 	Push func(context.Context, Change) schema.ToolItem
 }
 
 // Change is what a call does to one device.
 type Change struct {
-	Device string   // as the call names it
+	Device string   // as the call names it; after ByDevice as the lab does
+	NodeID string   // "" when the lab has no such device
 	Lines  []string // in the order of sending
 	// Config is true for lines of configuration mode; others are typed at the base prompt.
 	Config bool
@@ -61,7 +63,7 @@ type Change struct {
 
 // Changer is a tool that may change devices. Its changes are judged before, and each goes to its device at most once.
 type Changer interface {
-	// Changes lists what a call does, device by device in the order of the request, one entry for each device.
+	// Changes lists what a call does, in the order of the request. A device may come more than once.
 	Changes(args json.RawMessage) ([]Change, error)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gns3copilot/activities/gns3"
 	"gns3copilot/schema"
 )
 
@@ -92,13 +93,21 @@ func TestArgumentsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestChangesVisitADeviceOnce: entries of one device come together in their order, and strings of several lines become lines.
+// TestChangesVisitADeviceOnce: entries of one device come together in their order, however its name is written, and strings of several
+// lines become lines.
 func TestChangesVisitADeviceOnce(t *testing.T) {
 	list, err := DeviceConfig{}.Changes(json.RawMessage(`{"device_configs": [
 		{"device_name": "R1", "config_commands": ["interface Loopback0\ndescription a\r\n\n"]},
 		{"device_name": "R2", "config_commands": ["hostname R2"]},
-		{"device_name": "R1", "config_commands": ["exit"]}]}`))
-	if err != nil || len(list) != 2 || list[0].Device != "R1" || strings.Join(list[0].Lines, "|") != "interface Loopback0|description a|exit" || !list[0].Config {
+		{"device_name": " r1", "config_commands": ["exit"]},
+		{"device_name": "R9", "config_commands": ["a"]},
+		{"device_name": "R9 ", "config_commands": ["b"]}]}`))
+	lab := gns3.Topology{Nodes: map[string]gns3.Node{"R1": {Name: "R1", ID: "one"}, "r2": {Name: "r2", ID: "two"}}}
+	list = ByDevice(list, lab)
+	if len(list) == 3 && (list[1].Device != "r2" || list[1].NodeID != "two" || list[2].Device != "R9" || list[2].NodeID != "" || len(list[2].Lines) != 2) {
+		t.Errorf("%+v", list)
+	}
+	if err != nil || len(list) != 3 || list[0].Device != "R1" || list[0].NodeID != "one" || strings.Join(list[0].Lines, "|") != "interface Loopback0|description a|exit" || !list[0].Config {
 		t.Fatalf("%+v %v", list, err)
 	}
 }

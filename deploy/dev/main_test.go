@@ -204,14 +204,17 @@ func listOf(session string) *workflowservice.ListWorkflowExecutionsRequest {
 	return &workflowservice.ListWorkflowExecutionsRequest{Namespace: "default", Query: schema.SearchSessionID + ` = "` + session + `"`}
 }
 
-// raw sends a request as it is.
-func (u user) raw(method, path, body string, withToken bool) (int, string) {
+// raw sends a request as it is, with headers given as name and value in turn.
+func (u user) raw(method, path, body string, withToken bool, headers ...string) (int, string) {
 	u.t.Helper()
 	req, err := http.NewRequestWithContext(u.bounded(), method, suite.stack.URL()+path, strings.NewReader(body))
 	if err != nil {
 		u.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	if withToken {
 		req.Header.Set("Authorization", "Bearer "+u.Token())
 	}

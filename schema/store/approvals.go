@@ -121,9 +121,9 @@ func (s *Store) PutDecision(ctx context.Context, d DecisionRow) (DecisionRow, er
 	return d, err
 }
 
-// Decide applies a decision to the calls that it names: the first word on each stands. A word after the deadline changes nothing. Run again it gives the
-// same answer.
-func (s *Store) Decide(ctx context.Context, ref schema.TurnRef, step int, decision schema.Decision) (schema.RecordDecisionOutput, error) {
+// Decide applies a decision to the calls that it names: the first word on each stands. A word after the deadline changes nothing, and
+// neither does one with a reason to refuse it. Run again it gives the same answer.
+func (s *Store) Decide(ctx context.Context, ref schema.TurnRef, step int, decision schema.Decision, refused string) (schema.RecordDecisionOutput, error) {
 	var out schema.RecordDecisionOutput
 	err := s.tx(ctx, "record decision", func(db *gorm.DB) error {
 		var row DecisionRow
@@ -134,6 +134,7 @@ func (s *Store) Decide(ctx context.Context, ref schema.TurnRef, step int, decisi
 			out = *row.Outcome
 			return nil
 		}
+		out.Refused = refused
 		var approvals []Approval
 		if err := db.Where("turn_id = ? AND step = ?", ref.TurnID, step).Order("ordinal").Find(&approvals).Error; err != nil {
 			return err
@@ -142,9 +143,12 @@ func (s *Store) Decide(ctx context.Context, ref schema.TurnRef, step int, decisi
 			if !slices.Contains(row.CallIDs, a.ToolCallID) {
 				continue
 			}
-			decided, err := a.decide(db, row, decision.DecidedAt)
-			if err != nil {
-				return err
+			decided := schema.DecidedCall{ID: a.ToolCallID, State: a.State}
+			if refused == "" {
+				var err error
+				if decided, err = a.decide(db, row, decision.DecidedAt); err != nil {
+					return err
+				}
 			}
 			out.Calls = append(out.Calls, decided)
 		}

@@ -3,60 +3,51 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gns3copilot/schema"
-
-	"gorm.io/gorm"
 )
 
-// SessionApprovals gives the calls of the newest assistant message that asked for a human's word in a session of that name, decided ones
-// too. The caller's own session comes first, then any of the project with something pending. Two of those fail with CodeConflict unless
-// hitlSession names one; none at all with CodeNotFound.
+// SessionApprovals gives the calls of one assistant message that asked for a human's word in a session of that name, decided ones too:
+// that of hitlSession if it is named, else what waits in the caller's own session, else what waits in anybody's, else the newest. What
+// waits for several users fails with CodeConflict, a name that nobody has with CodeNotFound.
 func (s *Store) SessionApprovals(ctx context.Context, userID, projectID, sessionID, hitlSession string) ([]Approval, error) {
-	q := func() *gorm.DB {
-		q := s.read.WithContext(ctx).Where("project_id = ? AND session_id = ?", projectID, sessionID)
-		if hitlSession != "" {
-			q = q.Where("hitl_session_id = ?", hitlSession)
-		}
-		return q
-	}
-	var own int64
-	if err := s.read.WithContext(ctx).Model(&Session{}).
-		Where("project_id = ? AND user_id = ? AND thread_id = ?", projectID, userID, sessionID).Count(&own).Error; err != nil {
-		return nil, fmt.Errorf("find approvals: %w", domainError(err))
-	}
-	var rows []Approval
-	var err error
-	if own > 0 {
-		err = q().Where("user_id = ?", userID).Order("created_at, ordinal").Find(&rows).Error
-	} else {
-		var keys []string
-		err = q().Model(&Approval{}).Where("state = ?", schema.ApprovalPending).Distinct("session_key").Pluck("session_key", &keys).Error
-		switch {
-		case err != nil:
-		case len(keys) == 0:
-			return nil, schema.Errorf(schema.CodeNotFound, "Session '%s' not found", sessionID)
-		case len(keys) > 1:
-			return nil, schema.Errorf(schema.CodeConflict, "Several users have a session '%s' with something pending.", sessionID).
-				WithHint("Name one by hitl_session_id.")
-		default:
-			err = q().Where("session_key = ?", keys[0]).Order("created_at, ordinal").Find(&rows).Error
-		}
-	}
+	rows, err := s.approvalsOf(ctx, "user_id, session_key, hitl_session_id, state", "project_id = ? AND session_id = ?", projectID, sessionID)
 	if err != nil {
-		return nil, fmt.Errorf("find approvals: %w", domainError(err))
+		return nil, err
+	}
+	pending := only(rows, func(a Approval) bool { return a.State == schema.ApprovalPending })
+	own := func(a Approval) bool { return a.UserID == userID }
+	_, unknown := s.Scope(userID, projectID).Session(ctx, sessionID)
+	switch {
+	case hitlSession != "":
+		rows = only(rows, func(a Approval) bool { return a.HITLSessionID == hitlSession })
+	case slices.ContainsFunc(pending, own):
+		rows = only(pending, own)
+	case slices.ContainsFunc(pending, func(a Approval) bool { return a.SessionKey != pending[0].SessionKey }):
+		return nil, schema.Errorf(schema.CodeConflict, "Several users have a session '%s' with something pending.", sessionID).
+			WithHint("Name one by hitl_session_id.")
+	case len(pending) > 0:
+		rows = pending
+	case unknown == nil:
+		rows = only(rows, own)
 	}
 	if len(rows) == 0 {
-		return nil, nil
+		return nil, unknown
 	}
-	last := rows[len(rows)-1].HITLSessionID
-	var newest []Approval
-	for _, a := range rows {
-		if a.HITLSessionID == last {
-			newest = append(newest, a)
-		}
+	return s.approvalsOf(ctx, "*", "hitl_session_id = ?", rows[len(rows)-1].HITLSessionID)
+}
+
+func (s *Store) approvalsOf(ctx context.Context, columns, where string, args ...any) ([]Approval, error) {
+	var rows []Approval
+	if err := s.read.WithContext(ctx).Select(columns).Where(where, args...).Order("created_at, ordinal").Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("find approvals: %w", domainError(err))
 	}
-	return newest, nil
+	return rows, nil
+}
+
+func only(rows []Approval, want func(Approval) bool) []Approval {
+	return slices.DeleteFunc(slices.Clone(rows), func(a Approval) bool { return !want(a) })
 }
 
 // Inbox lists the calls of these projects that wait, the oldest first.

@@ -151,7 +151,7 @@ func TestC17TheFirstWordStandsUntilTheDeadline(t *testing.T) {
 		var out schema.RecordDecisionOutput
 		for range 2 { // an activity may run twice
 			var err error
-			if out, err = s.Decide(t.Context(), in.TurnRef, 1, schema.Decision{ID: id, DecidedAt: at}); err != nil || len(out.Calls) != 1 {
+			if out, err = s.Decide(t.Context(), in.TurnRef, 1, schema.Decision{ID: id, DecidedAt: at}, ""); err != nil || len(out.Calls) != 1 {
 				t.Fatalf("%+v %v", out, err)
 			}
 		}

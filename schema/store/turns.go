@@ -37,7 +37,8 @@ func (s *Store) BeginTurn(ctx context.Context, in schema.BeginTurnInput) (wantTi
 		case found.Error != nil:
 			return found.Error
 		case found.RowsAffected == 0:
-			if err := s.closeAbandoned(db, &session); err != nil {
+			// A session runs one workflow at a time, so none of the others can still be at work.
+			if err := closeAbandoned(db, &session, func(Turn) bool { return true }); err != nil {
 				return err
 			}
 			return s.insertTurn(db, in, session)
@@ -85,14 +86,27 @@ func (s *Store) insertTurn(db *gorm.DB, in schema.BeginTurnInput, session Sessio
 	return db.Model(&session).Select("Metadata", "Stats", "TurnCount", "LastTurnID", "LastMessageAt").Updates(&session).Error
 }
 
-// closeAbandoned ends the books of turns whose run is gone without FinishTurn, as after a termination by an operator: a session
-// runs one workflow at a time, so none of them can still be at work when a new turn begins.
-func (s *Store) closeAbandoned(db *gorm.DB, session *Session) error {
+// CloseAbandoned ends the books of a turn whose run is known to be gone. A turn whose books are closed is left as it is.
+func (s *Store) CloseAbandoned(ctx context.Context, ref schema.TurnRef) error {
+	return s.tx(ctx, "close turn", func(db *gorm.DB) error {
+		var session Session
+		if err := db.Where(&Session{Key: ref.SessionKey}).Limit(1).Find(&session).Error; err != nil {
+			return err
+		}
+		return closeAbandoned(db, &session, func(t Turn) bool { return t.ID == ref.TurnID })
+	})
+}
+
+// closeAbandoned ends the books of a session's turns whose run is gone without FinishTurn, as after a termination by an operator.
+func closeAbandoned(db *gorm.DB, session *Session, gone func(Turn) bool) error {
 	var open []Turn
 	if err := db.Where("session_key = ? AND state NOT IN ?", session.Key, over).Find(&open).Error; err != nil {
 		return err
 	}
 	for _, t := range open {
+		if !gone(t) {
+			continue
+		}
 		ref := schema.TurnRef{TurnID: t.ID, SessionKey: t.SessionKey, UserID: t.UserID, ProjectID: t.ProjectID}
 		if err := endAbandoned(db, ref); err != nil {
 			return err
