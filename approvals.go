@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
+	"strings"
 
 	"gns3copilot/schema"
 )
@@ -28,6 +28,15 @@ func (a *approvalsCmd) Validate() error {
 	if a.Confirm != "" && a.Reject != "" {
 		bad = append(bad, "--confirm, --reject: one of them at a time")
 	}
+	if a.Second && a.Confirm == "" {
+		bad = append(bad, "--second: goes with --confirm ID")
+	}
+	if a.Reason != "" && a.Reject == "" {
+		bad = append(bad, "--reason: goes with --reject ID")
+	}
+	if a.History && a.Confirm+a.Reject != "" {
+		bad = append(bad, "--history: goes without --confirm and --reject")
+	}
 	return faultsError(bad)
 }
 
@@ -48,10 +57,14 @@ func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	projects, err := api.Projects(ctx)
+	if err != nil {
+		return err
+	}
 	id := a.Confirm + a.Reject
 	if id == "" {
 		for i, it := range items {
-			fmt.Fprintf(c.out, "session %s, project %s\n%s\n", printable(it.SessionID), it.ProjectID, previewText(i+1, it.PendingTool))
+			fmt.Fprintf(c.out, "session %s, project %s\n%s\n", printable(it.SessionID), printable(nameOf(projects, it.ProjectID)), previewText(i+1, it.PendingTool))
 		}
 		if len(items) == 0 {
 			fmt.Fprintln(c.out, "nothing waits")
@@ -77,6 +90,16 @@ func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
 	return schema.Errorf(schema.CodeNotFound, "No call %q waits.", id).WithHint("gns3-copilot approvals lists what does.")
 }
 
+// nameOf is a project's name, or its id when lists don't show it.
+func nameOf(projects []schema.Project, id string) string {
+	for _, p := range projects {
+		if p.ID == id {
+			return p.Name
+		}
+	}
+	return id
+}
+
 func showDecided(c *console, it schema.InboxItem) {
 	when := it.CreatedAt
 	if it.DecidedAt != nil {
@@ -86,11 +109,24 @@ func showDecided(c *console, it schema.InboxItem) {
 	if it.DecidedBy != "" {
 		by = " by " + printable(it.DecidedBy)
 	}
-	fmt.Fprintf(c.out, "%s  %s%s  %s  (session %s, %s)\n", when.Local().Format(time.DateTime), it.State, by, printable(it.Description), printable(it.SessionID), it.ToolCallID)
+	fmt.Fprintf(c.out, "%s  %s%s  %s  (session %s, %s)\n", when.Local().Format("2006-01-02 15:04:05 MST"), it.State, by, printable(it.Description), printable(it.SessionID), it.ToolCallID)
 	if it.Reason != "" {
 		fmt.Fprintf(c.out, "    reason: %s\n", printable(it.Reason))
 	}
 	for _, d := range it.Devices {
-		fmt.Fprintf(c.out, "    %s: %s, %d of %d lines acknowledged %s\n", printable(d.DeviceName), d.State, d.Acked, len(d.Lines), printable(d.Error))
+		fmt.Fprintf(c.out, "    %s: %s, %d of %d lines acknowledged\n", printable(d.DeviceName), d.State, d.Acked, len(d.Lines))
+		for i, line := range d.Lines {
+			mark := "|"
+			if i >= d.Acked {
+				mark = "?" // not acknowledged
+			}
+			fmt.Fprintf(c.out, "      %s %s\n", mark, printable(line))
+		}
+		if d.Error != "" {
+			fmt.Fprintf(c.out, "      %s\n", strings.ReplaceAll(printable(d.Error), "\n", "\n      "))
+		}
+	}
+	if it.Modification != "" {
+		fmt.Fprintf(c.out, "%s\n", printable(it.Modification))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"gns3copilot/apiserver/client"
 	"gns3copilot/schema"
@@ -29,10 +30,12 @@ type asker struct {
 	wanted   chan struct{} // asks for one line: between questions the terminal belongs to others, such as an editor
 	unread   bool          // a line was asked for and has not come yet
 	lines    chan string   // closed at the end of the input
+	ended    bool          // there is no input, or no more
 	hitl     string        // the message whose calls are asked about
 
 	mu     sync.Mutex
 	cancel context.CancelFunc // ends the question that is open
+	open   string             // the question's text, "" when there is none
 	asking sync.WaitGroup
 }
 
@@ -67,6 +70,22 @@ func (a *asker) close() {
 	a.asking.Wait()
 }
 
+// remind shows the open question again.
+func (a *asker) remind() {
+	a.mu.Lock()
+	open := a.open
+	a.mu.Unlock()
+	if open != "" {
+		a.v.prompt(open)
+	}
+}
+
+func (a *asker) setOpen(prompt string) {
+	a.mu.Lock()
+	a.open = prompt
+	a.mu.Unlock()
+}
+
 // read hands out a line of the input for each one that is wanted. A read of a terminal can't be ended, so this goroutine ends with the process.
 func (a *asker) read() {
 	a.readOnce.Do(func() {
@@ -87,6 +106,8 @@ func (a *asker) read() {
 func (a *asker) answer(ctx context.Context, prompt string) (line string, ok bool) {
 	a.read()
 	a.v.prompt(prompt)
+	a.setOpen(prompt)
+	defer a.setOpen("")
 	if !a.unread {
 		select {
 		case a.wanted <- struct{}{}:
@@ -96,9 +117,9 @@ func (a *asker) answer(ctx context.Context, prompt string) (line string, ok bool
 	}
 	select {
 	case line, ok = <-a.lines:
-		a.unread = false
-		if !ok {
-			a.v.note("decide with: gns3-copilot approvals --confirm ID   (or --reject ID)")
+		a.unread, a.ended = false, !ok
+		if ok {
+			a.v.answered()
 		}
 		return strings.TrimSpace(line), ok
 	case <-ctx.Done():
@@ -110,11 +131,17 @@ const choices = "Run this? y all · n none · numbers (1,2) these · e N edit ·
 
 // ask goes on until nothing of the message waits any more.
 func (a *asker) ask(ctx context.Context, pending []schema.PendingTool) {
-	for len(pending) > 0 {
-		for i, p := range pending {
-			a.v.note(previewText(i+1, p))
+	for shown := 0; len(pending) > 0; {
+		if shown != len(pending) {
+			for i, p := range pending {
+				a.v.note(previewText(i+1, p))
+			}
+			shown = len(pending)
 		}
 		line, ok := a.answer(ctx, choices)
+		if a.ended {
+			a.nobody(pending)
+		}
 		if !ok || line == "" {
 			return
 		}
@@ -126,6 +153,14 @@ func (a *asker) ask(ctx context.Context, pending []schema.PendingTool) {
 			return // decided, or another user's session of that name
 		}
 		pending = status.PendingTools
+	}
+}
+
+// nobody says how the calls can be decided when nobody is at the terminal; the chat waits for that.
+func (a *asker) nobody(pending []schema.PendingTool) {
+	for _, p := range pending {
+		a.v.note(fmt.Sprintf("nobody can answer here; waiting until %s for: gns3-copilot approvals --confirm %s   (or --reject)",
+			p.ExpiresAt.Local().Format(time.TimeOnly), p.ToolCallID))
 	}
 }
 
@@ -192,8 +227,9 @@ func (a *asker) confirm(ctx context.Context, calls []schema.PendingTool) error {
 	return nil
 }
 
+// told shows a reply that the turn's events don't tell.
 func (a *asker) told(reply schema.DecisionReply, err error) error {
-	if err == nil {
+	if err == nil && (reply.Status == "accepted" || len(reply.StillPending) > 0) {
 		a.v.note(reply.Message)
 	}
 	return err

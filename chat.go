@@ -116,7 +116,11 @@ func (c *chatCmd) follow(ctx context.Context, api *client.Client, project, sessi
 		return api.Follow(stream, project, session, "", show)
 	}
 	request := schema.ChatRequest{Message: strings.Join(c.Message, " "), SessionID: session, CopilotMode: schema.Mode(c.Mode)}
-	err := api.Turn(stream, project, request, uuid.NewString(), show, v.lost)
+	lost := func(error) {
+		v.note("the connection was lost; attaching again")
+		questions.remind()
+	}
+	err := api.Turn(stream, project, request, uuid.NewString(), show, lost)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return errAborted
 	}
@@ -165,6 +169,11 @@ func (c *chatCmd) project(ctx context.Context, api *client.Client) (string, erro
 	}
 	if c.Project == "" && len(opened) == 1 {
 		return opened[0], nil
+	}
+	if uuid.Validate(c.Project) == nil { // one that lists don't show
+		if p, err := api.Project(ctx, c.Project); err == nil {
+			return p.ID, nil
+		}
 	}
 	message := "There are several opened projects."
 	switch {

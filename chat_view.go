@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,14 +20,18 @@ type view struct {
 	json     bool
 	full     bool
 	inText   bool // the last thing on out is a line without its end
+	inPrompt bool // the last thing on err is a question without its answer
 	afterOut bool // the last thing on out is a device's output
-	begun    bool // an event of the turn has come
-	aborted  bool
-	failure  error
+	// decided are the calls that a human or the clock has kept from running: their results say no more than that.
+	decided map[string]bool
+	what    map[string]string // of the calls that wait, in words
+	begun   bool              // an event of the turn has come
+	aborted bool
+	failure error
 }
 
 func newView(c *console, asJSON, full bool) *view {
-	return &view{out: c.out, err: c.err, json: asJSON, full: full}
+	return &view{out: c.out, err: c.err, json: asJSON, full: full, decided: map[string]bool{}, what: map[string]string{}}
 }
 
 // show takes one event.
@@ -61,12 +66,11 @@ func (v *view) text(ev schema.Event) error {
 		}
 	case schema.EventHITLRequired:
 		v.line("· waits for approval, until %s:", ev.ExpiresAt.Local().Format("15:04:05"))
-	case schema.EventHITLResolved:
-		by := ""
-		if ev.DecidedBy != "" {
-			by = " by " + printable(ev.DecidedBy)
+		for _, p := range ev.PendingTools {
+			v.what[p.ToolCallID] = p.Description
 		}
-		v.line("· %s%s: %s", ev.Outcome, by, ev.ToolCallID)
+	case schema.EventHITLResolved:
+		v.resolved(ev)
 	case schema.EventWaiting:
 		v.line("· %s", ev.Reason)
 	case schema.EventContent:
@@ -106,8 +110,24 @@ func progressTail(p *schema.DeviceProgress) string {
 	return tail
 }
 
+// resolved tells what became of a call that waited.
+func (v *view) resolved(ev schema.Event) {
+	by, why := "", ""
+	if ev.DecidedBy != "" {
+		by = " by " + printable(ev.DecidedBy)
+	}
+	if ev.Reason != "" {
+		why = fmt.Sprintf(" (%s)", printable(ev.Reason))
+	}
+	v.decided[ev.ToolCallID] = ev.Outcome != schema.ApprovalConfirmed
+	v.line("· %s%s: %s%s", ev.Outcome, by, printable(cmp.Or(v.what[ev.ToolCallID], ev.ToolCallID)), why)
+}
+
 // result shows what a tool gave, device by device.
 func (v *view) result(ev schema.Event) error {
+	if v.decided[ev.ToolCallID] {
+		return nil
+	}
 	var r schema.ToolResponse
 	if json.Unmarshal([]byte(ev.ToolOutput), &r) != nil {
 		v.line("  %s", printable(ev.ToolOutput))
@@ -122,7 +142,11 @@ func (v *view) result(ev schema.Event) error {
 		if item.Status != schema.ItemSuccess {
 			mark = "✗ " + printable(item.Error)
 		}
-		if _, err := fmt.Fprintf(v.out, "── %s %s\n%s", printable(item.Name), mark, indent(v.excerpt(printable(item.Result)))); err != nil {
+		result := printable(item.Result)
+		if !v.full && json.Valid([]byte(result)) {
+			result = fmt.Sprintf("(%d bytes of JSON; --full shows them)", len(result))
+		}
+		if _, err := fmt.Fprintf(v.out, "── %s %s\n%s", printable(item.Name), mark, indent(v.excerpt(result))); err != nil {
 			return err
 		}
 		v.afterOut = true
@@ -174,9 +198,15 @@ func (v *view) prompt(s string) {
 	defer v.mu.Unlock()
 	v.breakLine()
 	fmt.Fprint(v.err, s)
+	v.inPrompt = true
 }
 
-func (v *view) lost(error) { v.note("the connection was lost; attaching again") }
+// answered says that the person has ended the question's line.
+func (v *view) answered() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.inPrompt = false
+}
 
 func (v *view) line(format string, args ...any) {
 	v.breakLine()
@@ -187,6 +217,10 @@ func (v *view) breakLine() {
 	if v.inText {
 		fmt.Fprintln(v.out)
 		v.inText = false
+	}
+	if v.inPrompt {
+		fmt.Fprintln(v.err)
+		v.inPrompt = false
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 
 type devCmd struct {
 	Listen string `help:"Address of the API, HOST:PORT; port 0 takes a free one." default:"127.0.0.1:8080"`
-	Data   string `help:"Directory of everything that is kept." default:"${data}"`
+	Data   string `help:"Directory of everything that is kept; the simulated lab isn't." default:"${data}"`
 	gns3Flags
+	labFlags
 	modelFlags
 	policyFlags
 	backendFlags
@@ -19,17 +20,34 @@ type devCmd struct {
 	logFlags
 }
 
+// labFlags shape the simulated lab.
+type labFlags struct {
+	LabCampus      bool `help:"Add a second project to the simulated lab: OSPF, and a switch with VLANs."`
+	LabConsolePort int  `help:"Port of the simulated lab's first console, the others follow; 0 takes free ones." default:"0"`
+}
+
+func (f labFlags) faults(gns3URL string) []string {
+	var bad []string
+	if gns3URL != "" && (f.LabCampus || f.LabConsolePort != 0) {
+		bad = append(bad, "--lab-campus, --lab-console-port: only for the simulated lab, which --gns3-url replaces")
+	}
+	if f.LabConsolePort < 0 || f.LabConsolePort > 65000 {
+		bad = append(bad, "--lab-console-port: must be between 0 and 65000")
+	}
+	return bad
+}
+
 // Help explains the command.
 func (devCmd) Help() string {
 	return "Needs nothing but Go and a C compiler. Without flags it brings along a Temporal dev server (built once when none is found, which " +
 		"takes minutes), an embedded NATS, SQLite, a simulated lab and an offline demo model. It prints \"ready http://HOST:PORT\" when a chat " +
-		"would work. Ctrl-C ends all of it; started again on the same --data, it resumes what was running."
+		"would work. Ctrl-C ends all of it; started again on the same --data, it resumes what was running. The simulated lab itself begins anew each time."
 }
 
 // Validate names every fault of the flags.
 func (d *devCmd) Validate() error {
 	return faultsError(
-		addressFaults("--listen", d.Listen), urlFaults("--gns3-url", d.GNS3URL, "http", "https"),
+		addressFaults("--listen", d.Listen), urlFaults("--gns3-url", d.GNS3URL, "http", "https"), d.labFlags.faults(d.GNS3URL),
 		d.modelFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.logFlags.faults())
 }
 
@@ -40,7 +58,8 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	o := dev.Options{
-		Listen: d.Listen, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure, Model: d.modelFlags.config(), PolicyFile: d.Policy,
+		Listen: d.Listen, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure,
+		LabCampus: d.LabCampus, LabConsolePort: d.LabConsolePort, Model: d.modelFlags.config(), PolicyFile: d.Policy,
 		TemporalAddress: d.TemporalAddress, Namespace: d.TemporalNamespace, NATSURL: d.NATSURL, NATSToken: d.NATSToken,
 		DatabaseURL: d.DatabaseURL, Limits: d.limits(), Version: version(), Say: c.out, Log: d.logger(c),
 	}

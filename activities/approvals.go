@@ -211,6 +211,9 @@ func journalItem(r store.DeviceRun) schema.ToolItem {
 	if item.ID == "" {
 		item.ID = r.Device
 	}
+	if item.Error != "" && !strings.HasSuffix(item.Error, ".") {
+		item.Error += "."
+	}
 	acked := fmt.Sprintf("%d of %d lines were acknowledged", r.Acked, len(r.Lines))
 	switch r.State {
 	case store.RunDone:

@@ -70,7 +70,7 @@ func inboxItems(rows []store.Approval) []schema.InboxItem {
 	for _, a := range rows {
 		items = append(items, schema.InboxItem{
 			PendingTool: a.View(time.Now()), HITLSessionID: a.HITLSessionID, ProjectID: a.ProjectID, SessionID: a.SessionID, UserID: a.UserID,
-			State: a.State, DecidedBy: a.DeciderName, DecidedAt: a.DecidedAt, Reason: a.Reason, CreatedAt: a.CreatedAt,
+			State: a.State, DecidedBy: a.DeciderName, DecidedAt: a.DecidedAt, Reason: a.Reason, Modification: a.Summary, CreatedAt: a.CreatedAt,
 		})
 	}
 	return items

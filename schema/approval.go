@@ -180,6 +180,7 @@ type InboxItem struct {
 	DecidedBy     string         `json:"decided_by,omitempty"`
 	DecidedAt     *time.Time     `json:"decided_at,omitempty"`
 	Reason        string         `json:"reason,omitempty"`
+	Modification  string         `json:"modification_summary,omitempty"`
 	CreatedAt     time.Time      `json:"created_at"`
 	Devices       []DeviceChange `json:"devices,omitempty"` // what the devices said
 }

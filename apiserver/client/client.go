@@ -53,6 +53,12 @@ func (c *Client) Projects(ctx context.Context) ([]schema.Project, error) {
 	return projects, c.call(ctx, http.MethodGet, "/v3/projects", nil, &projects)
 }
 
+// Project finds a project by its id. It fails with CodeNotFound, also when the user may not see it.
+func (c *Client) Project(ctx context.Context, id string) (schema.Project, error) {
+	var p schema.Project
+	return p, c.call(ctx, http.MethodGet, "/v3/projects/"+url.PathEscape(id), nil, &p)
+}
+
 // Sessions lists the user's sessions of a project.
 func (c *Client) Sessions(ctx context.Context, projectID string) ([]schema.ChatSession, error) {
 	var sessions []schema.ChatSession

@@ -28,10 +28,13 @@ import (
 
 // Options configure the stack. What is empty is brought along.
 type Options struct {
-	Listen          string
-	Data            string
-	GNS3URL         string
-	GNS3Insecure    bool
+	Listen       string
+	Data         string
+	GNS3URL      string
+	GNS3Insecure bool
+	// LabCampus and LabConsolePort are for the lab that is brought along; see simlab.Options.
+	LabCampus       bool
+	LabConsolePort  int
 	Model           stack.ModelConfig
 	PolicyFile      string
 	TemporalAddress string
@@ -169,7 +172,7 @@ func (s *Stack) startBackends(ctx context.Context) (stack.Backends, error) {
 	}
 	if b.GNS3URL == "" {
 		group.Go(func() (err error) {
-			s.lab, err = simlab.Start(context.WithoutCancel(ctx), simlab.Options{Logger: s.o.Log})
+			s.lab, err = simlab.Start(context.WithoutCancel(ctx), simlab.Options{Campus: s.o.LabCampus, ConsoleBasePort: s.o.LabConsolePort, Logger: s.o.Log})
 			return err
 		})
 	}
@@ -247,7 +250,8 @@ func (s *Stack) announce(ctx context.Context) {
 		lines = append(lines, "temporal    ui "+s.temporal.UIAddress()+", frontend "+s.temporal.Address())
 	}
 	if s.lab != nil {
-		lines = append(lines, "gns3        simulated lab: users admin/admin and student/student (use --gns3-url for a real server)")
+		lines = append(lines, "gns3        simulated lab, new at each start: users admin/admin and student/student (use --gns3-url for a real server)")
+		lines = append(lines, s.consoles()...)
 	} else {
 		line := "gns3        " + s.o.GNS3URL
 		if err := s.api.CheckGNS3(ctx); err != nil {
@@ -270,6 +274,20 @@ func (s *Stack) announce(ctx context.Context) {
 	}
 	lines = append(lines, "ready "+s.url)
 	fmt.Fprintln(s.o.Say, strings.Join(lines, "\n"))
+}
+
+// consoles lists where the simulated devices can be reached by telnet, a line for each project.
+func (s *Stack) consoles() []string {
+	var lines []string
+	project := ""
+	for _, c := range s.lab.Consoles() {
+		if c.Project != project {
+			project = c.Project
+			lines = append(lines, "telnet      "+project+":")
+		}
+		lines[len(lines)-1] += "  " + c.Device + " " + strings.Replace(c.Address, ":", " ", 1)
+	}
+	return lines
 }
 
 // URL is where the API listens.

@@ -57,7 +57,7 @@ func (s *Store) Inbox(ctx context.Context, projects []string) ([]Approval, error
 
 // Decided lists the calls of these projects that no longer wait, the newest first.
 func (s *Store) Decided(ctx context.Context, projects []string, limit int) ([]Approval, error) {
-	return s.approvals(ctx, "state <> ? AND project_id IN ?", "created_at DESC", limit, schema.ApprovalPending, projects)
+	return s.approvals(ctx, "state <> ? AND project_id IN ?", "COALESCE(decided_at, created_at) DESC", limit, schema.ApprovalPending, projects)
 }
 
 func (s *Store) approvals(ctx context.Context, where, order string, limit int, args ...any) ([]Approval, error) {
