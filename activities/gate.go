@@ -50,6 +50,9 @@ func (t *Tools) Gate(ctx context.Context, in schema.GateInput) (schema.GateOutpu
 		}
 		out.Verdicts = append(out.Verdicts, v)
 	}
+	if err := t.Store.AddGranted(ctx, j.granted); err != nil {
+		return out, fault(err)
+	}
 	if err := t.propose(ctx, in, j.proposed); err != nil {
 		return out, fault(err)
 	}
@@ -63,9 +66,12 @@ func (t *Tools) recall(ctx context.Context, in schema.GateInput, out *schema.Gat
 		return err
 	}
 	for _, a := range rows {
-		out.ExpiresAt = a.ExpiresAt
 		i := slices.IndexFunc(out.Verdicts, func(v schema.Verdict) bool { return v.ID == a.ToolCallID && v.Approve })
-		if i < 0 || a.State == schema.ApprovalPending {
+		if i < 0 {
+			continue
+		}
+		out.ExpiresAt = a.ExpiresAt
+		if a.State == schema.ApprovalPending {
 			continue
 		}
 		if err := t.resolved(ctx, in.TurnRef, a); err != nil {

@@ -22,6 +22,7 @@ type judge struct {
 	lab      gns3.Topology
 	grants   []string
 	proposed []store.Approval
+	granted  []store.Approval // allowed by an earlier modification
 }
 
 // call says whether and where a call may run, and notes the ones that wait; an error is the reason why it may not.
@@ -64,6 +65,7 @@ func (j *judge) call(ordinal int, call schema.Call) (schema.Verdict, error) {
 	if i := slices.Index(j.grants, call.ArgsSHA256); i >= 0 && ruling.Level != policy.High {
 		j.grants = slices.Delete(j.grants, i, i+1)
 		v.Run, v.Granted = true, true
+		j.granted = append(j.granted, j.approval(ordinal, call, args, ruling, preview, v.Summary))
 		return v, nil
 	}
 	v.Approve = true

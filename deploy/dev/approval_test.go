@@ -157,6 +157,13 @@ func TestC9ModifiedChange(t *testing.T) {
 	if r := results(t, events)[p.ToolCallID]; r.Status != "modified" {
 		t.Errorf("%+v", r)
 	}
+	// What was sent is traced to who allowed it.
+	decided, err := u.Decided(t.Context())
+	if err != nil || !slices.ContainsFunc(decided, func(d schema.InboxItem) bool {
+		return d.SessionID == session && d.State == schema.ApprovalConfirmed && d.DecidedBy == "admin" && len(d.Devices) == 1 && strings.Contains(d.Reason, p.ToolCallID)
+	}) {
+		t.Errorf("%+v %v", decided, err)
+	}
 }
 
 func TestHighDangerWantsTwoWords(t *testing.T) {

@@ -88,6 +88,35 @@ func (s *Store) AddApprovals(ctx context.Context, rows []Approval) error {
 	})
 }
 
+// AddGranted stores calls that run under the word of whoever modified an earlier call of the turn into just these, once each.
+func (s *Store) AddGranted(ctx context.Context, rows []Approval) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return s.tx(ctx, "store granted calls", func(db *gorm.DB) error {
+		for _, a := range rows {
+			var by Approval
+			err := db.Where("turn_id = ? AND state = ? AND modified_sha = ?", a.TurnID, schema.ApprovalModified, a.ArgsSHA256).
+				Order("decided_at DESC").Take(&by).Error
+			if err != nil {
+				return err
+			}
+			a.ID, a.State, a.CreatedAt = uuid.NewString(), schema.ApprovalConfirmed, db.NowFunc()
+			a.DecidedBy, a.DeciderName, a.DecidedAt, a.Reason = by.DecidedBy, by.DeciderName, by.DecidedAt, "as modified from "+by.ToolCallID
+			added := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&a)
+			if added.Error != nil {
+				return added.Error
+			}
+			if added.RowsAffected == 1 {
+				if err := audit(db, a.event(string(a.State), a.DecidedBy, a.DeciderName)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
 // Approvals gives the calls of a step that need or needed a word, in the model's order.
 func (s *Store) Approvals(ctx context.Context, ref schema.TurnRef, step int) ([]Approval, error) {
 	var rows []Approval
