@@ -87,15 +87,23 @@ func (t *turn) decide(own workflow.Context) {
 	}
 }
 
-// record applies a decision. When it can't be recorded nothing changes: the calls stay pending, with their deadline.
+// record applies a decision, for as long as it takes while something waits for it: what it needs may be away.
 func (t *turn) record(own workflow.Context, d schema.Decision) {
 	in := schema.RecordDecisionInput{TurnRef: t.in.TurnRef, Step: t.step, Decision: d}
 	if t.waiting != nil {
 		in.Step = t.waiting.step
 	}
 	var out schema.RecordDecisionOutput
-	err := workflow.ExecuteLocalActivity(t.local("Record a decision", localBound), schema.ActivityRecordDecision, in).Get(own, &out)
-	t.note(err)
+	for {
+		err := workflow.ExecuteLocalActivity(t.local("Record a decision", localBound), schema.ActivityRecordDecision, in).Get(own, &out)
+		t.note(err)
+		if err == nil || !passing(err) || t.aborted || t.waiting == nil || len(t.waiting.pending()) == 0 {
+			break
+		}
+		if workflow.Sleep(own, recordPause) != nil {
+			break
+		}
+	}
 	for _, c := range out.Calls {
 		if t.waiting != nil && t.waiting.states[c.ID] == schema.ApprovalPending {
 			t.waiting.states[c.ID] = c.State

@@ -46,6 +46,12 @@ func codeOf(err error) schema.Code {
 	return ""
 }
 
+// passing tells whether what failed may work later.
+func passing(err error) bool {
+	var app *temporal.ApplicationError
+	return !errors.As(err, &app) || !app.NonRetryable()
+}
+
 // triesOf is how many requests a failed model call has sent, as far as can be known; 0 without a failure.
 func triesOf(err error) int {
 	if err == nil {

@@ -16,6 +16,7 @@ const (
 	localTry    = 15 * time.Second
 	localBound  = time.Minute
 	finishBound = 10 * time.Minute
+	recordPause = time.Second // between the bounds of a decision that can't be recorded
 
 	heartbeat    = 5 * time.Second
 	modelBound   = 30 * time.Minute // a try; silence ends it much earlier
