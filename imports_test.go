@@ -40,6 +40,7 @@ var rooms = map[string][]string{
 	"deploy/demomodel":       {},
 	"deploy/scriptmodel":     {},
 	"deploy/bench":           {"schema", "apiserver/client", "deploy"},
+	"deploy/chaos":           {"schema", "apiserver/client", "deploy"},
 	"deploy/lab":             {},
 }
 

@@ -67,11 +67,22 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 		return schema.CallModelOutput{Aborted: true}, nil
 	}
 	if err != nil {
-		return schema.CallModelOutput{}, faultAt(err, attempt, schema.ModelAttempts)
+		return schema.CallModelOutput{}, faultAt(err, attempt, mostAttempts(err))
 	}
 	sink := newSink(m.Bus.Publisher(in.TurnRef), messageID(in.TurnID, in.Step), in, attempt)
 	answer, err := m.Model.Stream(run, request, sink.delta)
 	return m.keep(ctx, run, in, sink, answer, err)
+}
+
+// mostAttempts is how often a call is tried that fails so: a model that fails is soon given up, while what else a call needs, such as the
+// event stream, is waited for.
+func mostAttempts(err error) int {
+	switch schema.CodeOf(err) {
+	case schema.CodeModelBusy, schema.CodeModelUnreachable:
+		return schema.ModelAttempts
+	default:
+		return schema.MaxRuns
+	}
 }
 
 // keep stores and completes what the model said, whole or not.
@@ -82,7 +93,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 		return out, fault(handedOn(run))
 	}
 	partial := failure != nil
-	if partial && !wasAborted && sink.attempt < schema.ModelAttempts && retryable(schema.CodeOf(failure)) {
+	if partial && !wasAborted && sink.attempt < mostAttempts(failure) && retryable(schema.CodeOf(failure)) {
 		return out, fault(failure) // the next attempt says it all again
 	}
 	end, cancel := settle(ctx)
@@ -114,7 +125,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 		message = kept
 	}
 	if failure != nil && !wasAborted {
-		return out, faultAt(failure, sink.attempt, schema.ModelAttempts)
+		return out, faultAt(failure, sink.attempt, mostAttempts(failure))
 	}
 	out = described(message, answer.Usage, sink.attempt)
 	out.Aborted = wasAborted
