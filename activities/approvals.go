@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"gns3copilot/activities/gns3"
@@ -168,69 +167,4 @@ func undone(a store.Approval) schema.ToolResponse {
 	r := schema.NewToolResponse(a.ToolName, items, 0, time.Now())
 	r.Success, r.Error, r.Status = false, why, string(a.State)
 	return r
-}
-
-// SettlePush makes sure that a push whose activity was lost goes no further.
-func (t *Tools) SettlePush(ctx context.Context, in schema.PushInput) error {
-	_, err := t.Store.SettleRun(ctx, in.TurnRef, in.Call.ID, in.Device)
-	return fault(err)
-}
-
-// CollectPushes makes the call's result of what its devices' journals say.
-func (t *Tools) CollectPushes(ctx context.Context, in schema.CollectInput) error {
-	runs, err := t.Store.Runs(ctx, in.TurnRef, in.Call.ID)
-	if err != nil {
-		return fault(err)
-	}
-	items := make([]schema.ToolItem, len(in.Devices))
-	began, ended := time.Time{}, time.Time{}
-	for i, device := range in.Devices {
-		r, ok := runs[device]
-		if !ok {
-			r = store.DeviceRun{Device: device, State: store.RunNothing}
-		}
-		items[i] = journalItem(r)
-		if ok && (began.IsZero() || r.StartedAt.Before(began)) {
-			began = r.StartedAt
-		}
-		if r.FinishedAt != nil && r.FinishedAt.After(ended) {
-			ended = *r.FinishedAt
-		}
-	}
-	response := schema.NewToolResponse(in.Call.Name, items, ended.Sub(began), time.Now())
-	if in.Aborted && response.Failed > 0 {
-		response.Status = schema.OutcomeAborted
-	}
-	_, err = t.keep(ctx, schema.RunToolInput{TurnRef: in.TurnRef, Step: in.Step, Call: in.Call}, response)
-	return fault(err)
-}
-
-// journalItem words a device's journal.
-func journalItem(r store.DeviceRun) schema.ToolItem {
-	item := schema.ToolItem{ID: r.NodeID, Name: r.Device, Status: schema.ItemFailed, Result: r.Output, Error: r.Error}
-	if item.ID == "" {
-		item.ID = r.Device
-	}
-	if item.Error != "" && !strings.HasSuffix(item.Error, ".") {
-		item.Error += "."
-	}
-	acked := fmt.Sprintf("%d of %d lines were acknowledged", r.Acked, len(r.Lines))
-	switch r.State {
-	case store.RunDone:
-		item.Status, item.Error = schema.ItemSuccess, ""
-	case store.RunNothing:
-		item.Outcome, item.Error = "nothing", "Nothing was sent to this device."
-	case store.RunUnknown:
-		item.Outcome = "unknown"
-		item.Error = fmt.Sprintf("The connection to the work on this device was lost: %s, the rest is unknown and is not sent again. Look at the device.", acked)
-	default:
-		item.Error += " " + acked + ", the rest was not sent."
-		if r.Acked > 0 {
-			item.Outcome = schema.OutcomePartial
-		}
-	}
-	if r.Diff != "" {
-		item.Result = strings.TrimRight(item.Result, "\n") + "\n\nWhat changed in the running configuration:\n" + r.Diff
-	}
-	return item
 }

@@ -57,7 +57,14 @@ func (t *Turns) CloseCalls(ctx context.Context, in schema.CloseCallsInput) error
 			}
 			continue
 		}
-		m, _, err := t.Store.PutResult(ctx, in.TurnRef, in.Step, call.ID, string(schema.TextIndent(closing(call.Name, in))), "")
+		response, ok, err := begun(ctx, t.Store, in, call)
+		if err != nil {
+			return fault(err)
+		}
+		if !ok {
+			response = closing(call.Name, in)
+		}
+		m, _, err := t.Store.PutResult(ctx, in.TurnRef, in.Step, call.ID, string(schema.TextIndent(response)), "")
 		if err != nil {
 			return fault(err)
 		}
