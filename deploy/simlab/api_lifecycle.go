@@ -14,21 +14,41 @@ type projectRequest struct {
 	AutoClose *bool   `json:"auto_close"`
 }
 
+// readProject reads a project's body. It answers itself when it reports false.
+func (c *call) readProject(needsName bool) (projectRequest, bool) {
+	var body projectRequest
+	if !c.readJSON(&body) {
+		return body, false
+	}
+	var problems []string
+	if needsName && body.Name == nil {
+		problems = append(problems, missing("name"))
+	}
+	if body.ProjectID != nil {
+		problems = append(problems, badUUID(place{"body", "project_id"}, *body.ProjectID)...)
+	}
+	if len(problems) > 0 {
+		c.invalid(problems...)
+	}
+	return body, len(problems) == 0
+}
+
 // createProject makes an empty, opened project. As in GNS3 it closes by itself unless the request says otherwise, and a request
 // with a known id gets the project that has it.
 func (c *call) createProject() {
-	var body projectRequest
-	if !c.readJSON(&body) {
-		return
-	}
-	if body.Name == nil {
-		c.invalid(missing("name"))
+	body, ok := c.readProject(true)
+	if !ok {
 		return
 	}
 	id := uuid.NewString()
 	if body.ProjectID != nil {
 		id = canonical(*body.ProjectID)
-		if known := c.lab.project(id); known != nil && c.user.may(known) {
+		switch known := c.lab.project(id); {
+		case known == nil:
+		case !c.user.may(known):
+			c.fail(http.StatusForbidden, "Permission denied (privilege Project.Audit is required)")
+			return
+		default:
 			c.reply(http.StatusCreated, known.view())
 			return
 		}
@@ -56,8 +76,8 @@ func (l *Lab) named(name string) *project {
 
 // updateProject changes the name and auto_close. GNS3 lets two projects have one name here.
 func (c *call) updateProject() {
-	var body projectRequest
-	if !c.readJSON(&body) {
+	body, ok := c.readProject(false)
+	if !ok {
 		return
 	}
 	p := c.project
@@ -85,12 +105,8 @@ func (c *call) deleteProject() {
 
 // duplicateProject copies a project with what its devices have saved. The copy is closed, and its name made unique.
 func (c *call) duplicateProject() {
-	var body projectRequest
-	if !c.readJSON(&body) {
-		return
-	}
-	if body.Name == nil {
-		c.invalid(missing("name"))
+	body, ok := c.readProject(true)
+	if !ok {
 		return
 	}
 	if c.project.running() {

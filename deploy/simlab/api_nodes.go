@@ -1,15 +1,12 @@
 package simlab
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
-
-	"gns3copilot/deploy/simlab/fabric"
 )
 
 // listNodes works on a closed project, too, with what its file has.
@@ -133,50 +130,6 @@ func (c *call) eachNode(do func(*node) error) {
 	c.done()
 }
 
-func (c *call) listLinks() {
-	opened := c.project.isOpen()
-	views := []any{}
-	for _, l := range c.project.allLinks() {
-		if opened {
-			views = append(views, l.view(c.project.id))
-		} else {
-			views = append(views, l.saved())
-		}
-	}
-	c.reply(http.StatusOK, views)
-}
-
-func (c *call) getLink() {
-	if !c.mustBeOpen() {
-		return
-	}
-	if l := c.theLink(); l != nil {
-		c.reply(http.StatusOK, l.detail(c.project.id))
-	}
-}
-
-// theLink finds the link in the path. It answers itself when there is none.
-func (c *call) theLink() *link {
-	id := canonical(c.r.PathValue("link_id"))
-	for _, l := range c.project.allLinks() {
-		if l.id == id {
-			return l
-		}
-	}
-	c.fail(http.StatusNotFound, fmt.Sprintf("Link ID %s doesn't exist", id))
-	return nil
-}
-
-func (c *call) deleteLink() {
-	if !c.mustBeOpen() {
-		return
-	}
-	if l := c.theLink(); l != nil {
-		c.project.disconnect(l)
-		c.done()
-	}
-}
-
 func (c *call) deleteNode() {
 	if n := c.theNode(); n != nil {
 		c.project.remove(n)
@@ -184,18 +137,18 @@ func (c *call) deleteNode() {
 	}
 }
 
-// duplicateNode copies a node with what it has saved, under another name and without its cables.
-func (c *call) duplicateNode() {
-	n := c.theNode()
-	if n == nil {
-		return
-	}
-	var body struct {
-		X *int `json:"x"`
-		Y *int `json:"y"`
-	}
+// spot is the body of a new node.
+type spot struct {
+	X    *int   `json:"x"`
+	Y    *int   `json:"y"`
+	Name string `json:"name"`
+}
+
+// readSpot reads where a new node is to be. It answers itself when it reports false.
+func (c *call) readSpot() (spot, bool) {
+	var body spot
 	if !c.readJSON(&body) {
-		return
+		return body, false
 	}
 	var problems []string
 	if body.X == nil {
@@ -206,6 +159,18 @@ func (c *call) duplicateNode() {
 	}
 	if len(problems) > 0 {
 		c.invalid(problems...)
+	}
+	return body, len(problems) == 0
+}
+
+// duplicateNode copies a node with what it has saved, under another name and without its cables.
+func (c *call) duplicateNode() {
+	n := c.theNode()
+	if n == nil {
+		return
+	}
+	body, ok := c.readSpot()
+	if !ok {
 		return
 	}
 	format := strings.TrimRight(n.title(), "0123456789") + "%d"
@@ -217,76 +182,10 @@ func (c *call) duplicateNode() {
 	c.reply(http.StatusCreated, twin.view(true))
 }
 
-// linkRequest is the body of a new link.
-type linkRequest struct {
-	Nodes []struct {
-		NodeID  string `json:"node_id"`
-		Adapter int    `json:"adapter_number"`
-		Port    int    `json:"port_number"`
-	} `json:"nodes"`
-}
-
-// createLink puts a cable between two free ports.
-func (c *call) createLink() {
-	var body linkRequest
-	if !c.mustBeOpen() || !c.readJSON(&body) {
-		return
-	}
-	if len(body.Nodes) != 2 {
-		c.invalid(missing("nodes"))
-		return
-	}
-	var ends [2]linkEnd
-	for i, want := range body.Nodes {
-		id := canonical(want.NodeID)
-		n := c.project.node(id)
-		if n == nil {
-			c.fail(http.StatusNotFound, fmt.Sprintf("Node ID %s doesn't exist", id))
-			return
-		}
-		place, ok := n.portAt(want.Adapter, want.Port)
-		if !ok {
-			c.fail(http.StatusNotFound, fmt.Sprintf("Port %d/%d of node %s doesn't exist", want.Adapter, want.Port, id))
-			return
-		}
-		ends[i] = linkEnd{n, place}
-	}
-	if ends[0].node == ends[1].node {
-		c.fail(http.StatusConflict, "Cannot connect to itself")
-		return
-	}
-	id := uuid.NewString()
-	if err := c.project.connect(id, ends); err != nil {
-		message := err.Error()
-		if errors.Is(err, fabric.ErrCabled) {
-			message = "Port is already used"
-		}
-		c.fail(http.StatusConflict, message)
-		return
-	}
-	links := c.project.allLinks()
-	i := slices.IndexFunc(links, func(l *link) bool { return l.id == id })
-	c.reply(http.StatusCreated, links[i].detail(c.project.id))
-}
-
-// portAt finds a port by its numbers.
-func (n *node) portAt(adapter, number int) (portPlace, bool) {
-	for _, p := range n.ports() {
-		if p.adapter == adapter && p.number == number {
-			return p, true
-		}
-	}
-	return portPlace{}, false
-}
-
 // createNode makes a node from a template. Only the kinds that the lab can simulate can be made.
 func (c *call) createNode() {
-	var body struct {
-		X    int    `json:"x"`
-		Y    int    `json:"y"`
-		Name string `json:"name"`
-	}
-	if !c.mustBeOpen() || !c.readJSON(&body) {
+	body, ok := c.readSpot()
+	if !ok || !c.mustBeOpen() {
 		return
 	}
 	id := canonical(c.r.PathValue("template_id"))
@@ -301,7 +200,7 @@ func (c *call) createNode() {
 		c.fail(http.StatusConflict, fmt.Sprintf("The simulated lab has no %s nodes", t.TemplateType))
 		return
 	}
-	n, err := c.project.add(t.TemplateType, strings.ReplaceAll(t.DefaultNameFormat, "{0}", "%d"), body.Name, body.X, body.Y, "")
+	n, err := c.project.add(t.TemplateType, strings.ReplaceAll(t.DefaultNameFormat, "{0}", "%d"), body.Name, *body.X, *body.Y, "")
 	if err != nil {
 		c.fail(http.StatusConflict, err.Error())
 		return

@@ -2,6 +2,7 @@ package simlab
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -48,18 +49,25 @@ func (s *sockets) wait() {
 func (c *call) notifications() {
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(http.StatusOK)
-	c.lab.listen(c.r.Context(), &c.project.hub, func(line []byte) error {
+	out := http.NewResponseController(c.w)
+	c.lab.listen(c.r.Context(), &c.project.hub, func(ctx context.Context, line []byte) error {
+		// A client that doesn't read would hold the write back beyond the stream's end.
+		stop := context.AfterFunc(ctx, func() { _ = out.SetWriteDeadline(time.Unix(1, 0)) })
+		defer stop()
 		if _, err := c.w.Write(append(line, '\n')); err != nil {
 			return err
 		}
-		return http.NewResponseController(c.w).Flush()
+		return out.Flush()
 	})
 	c.project.forsaken()
 }
 
-// listen passes events on, beginning with a ping and with one at least every pingInterval, until send fails or ctx ends.
-func (l *Lab) listen(ctx context.Context, h *hub, send func([]byte) error) {
-	events, leave := h.subscribe()
+// listen passes events on, beginning with a ping and with one at least every pingInterval, until send fails, ctx ends, or the
+// listener is too far behind. send gives up when its context ends.
+func (l *Lab) listen(ctx context.Context, h *hub, send func(context.Context, []byte) error) {
+	ctx, cut := context.WithCancel(ctx)
+	defer cut()
+	events, leave := h.subscribe(cut)
 	defer leave()
 	ticker := time.NewTicker(pingInterval)
 	defer ticker.Stop()
@@ -70,7 +78,7 @@ func (l *Lab) listen(ctx context.Context, h *hub, send func([]byte) error) {
 			l.log.Error("simulated lab: event not sent", "action", next.Action, "error", err)
 			return
 		}
-		if send(line) != nil {
+		if send(ctx, line) != nil {
 			return
 		}
 		select {
@@ -118,7 +126,7 @@ func (c *call) projectSocket() {
 		if p == nil || !c.user.may(p) {
 			return
 		}
-		c.lab.listen(ctx, &p.hub, sendTo(ctx, conn))
+		c.lab.listen(ctx, &p.hub, sendTo(conn))
 		// The connection is gone; only the project is left to look after.
 		_ = conn.CloseNow()
 		p.forsaken()
@@ -126,11 +134,25 @@ func (c *call) projectSocket() {
 }
 
 func (c *call) labSocket() {
-	c.socket(func(ctx context.Context, conn *websocket.Conn) { c.lab.listen(ctx, &c.lab.hub, sendTo(ctx, conn)) })
+	c.socket(func(ctx context.Context, conn *websocket.Conn) { c.lab.listen(ctx, &c.lab.hub, sendTo(conn)) })
 }
 
-func sendTo(ctx context.Context, conn *websocket.Conn) func([]byte) error {
-	return func(line []byte) error { return conn.Write(ctx, websocket.MessageText, line) }
+func sendTo(conn *websocket.Conn) func(context.Context, []byte) error {
+	return func(ctx context.Context, line []byte) error { return conn.Write(ctx, websocket.MessageText, line) }
+}
+
+// ignore reads what a client says, which has no meaning here, until the client goes or ctx ends.
+func ignore(ctx context.Context, conn *websocket.Conn) {
+	conn.SetReadLimit(-1)
+	for {
+		_, r, err := conn.Reader(ctx)
+		if err != nil {
+			return
+		}
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			return
+		}
+	}
 }
 
 // socket accepts a WebSocket, finds its user and serves it. Without a token there is no connection at all.
@@ -147,8 +169,17 @@ func (c *call) socket(serve func(context.Context, *websocket.Conn)) {
 	if err != nil {
 		return // Accept has answered
 	}
-	defer conn.CloseNow()
-	ctx := conn.CloseRead(c.lab.ctx)
+	ctx, gone := context.WithCancel(c.lab.ctx)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer gone()
+		ignore(ctx, conn)
+	})
+	defer func() {
+		_ = conn.CloseNow()
+		gone()
+		reading.Wait()
+	}()
 	user, problem := c.lab.tokenUser(token)
 	if problem != "" {
 		text := `{"action":"log.error","event":{"message":"Could not authenticate while connecting to controller WebSocket: ` + problem + `"}}`

@@ -88,8 +88,7 @@ func pcScript(name, lan string) string {
 // routerConfig is a router between its LAN and the link to its peer, which leads to the far LAN.
 func routerConfig(name string, id int, lan, wan, peer, far string) string {
 	pc := strings.Replace(name, "R", "PC", 1)
-	return fmt.Sprintf(`hostname %[1]s
-interface Loopback0
+	return iosConfig(name, fmt.Sprintf(`interface Loopback0
  ip address %[2]d.%[2]d.%[2]d.%[2]d 255.255.255.255
 interface FastEthernet0/0
  description LAN of %[7]s
@@ -99,7 +98,13 @@ interface FastEthernet0/1
  ip address %[4]s 255.255.255.252
 ip route %[5]s.0 255.255.255.0 %[8]s
 ip route %[9]d.%[9]d.%[9]d.%[9]d 255.255.255.255 %[8]s
-`, name, id, lan, wan, far, fmt.Sprintf("R%d", 3-id), pc, peer, 3-id)
+`, name, id, lan, wan, far, fmt.Sprintf("R%d", 3-id), pc, peer, 3-id))
+}
+
+// iosConfig is the startup configuration of a router or a switch: what is useful in any lab, as in GNS3's own, around a body.
+func iosConfig(name, body string) string {
+	return "hostname " + name + "\nno ip domain lookup\nno ip icmp rate-limit unreachable\n" + body +
+		"line con 0\n exec-timeout 0 0\n logging synchronous\n transport preferred none\n"
 }
 
 // campusPlan is a switch with two VLANs, a PC in each, R3 between them on one cable, and R4 behind R3 in OSPF.
@@ -109,8 +114,7 @@ func campusPlan() blueprint {
 		nodes: []nodePlan{
 			{"PC3", kindVPCS, -300, -100, "set pcname PC3\nip 10.0.10.10 10.0.10.1 24\n"},
 			{"PC4", kindVPCS, -300, 100, "set pcname PC4\nip 10.0.20.10 10.0.20.1 24\n"},
-			{"SW1", kindSwitch, -100, 0, `hostname SW1
-vlan 10
+			{"SW1", kindSwitch, -100, 0, iosConfig("SW1", `vlan 10
  name USERS
 vlan 20
  name SERVERS
@@ -126,9 +130,8 @@ interface Ethernet0/2
  description PC4
  switchport access vlan 20
  switchport mode access
-`},
-			{"R3", kindRouter, 100, 0, `hostname R3
-interface Loopback0
+`)},
+			{"R3", kindRouter, 100, 0, iosConfig("R3", `interface Loopback0
  ip address 3.3.3.3 255.255.255.255
 interface FastEthernet0/0
  description Trunk to SW1
@@ -147,9 +150,8 @@ router ospf 1
  passive-interface FastEthernet0/0.20
  network 3.3.3.3 0.0.0.0 area 0
  network 10.0.0.0 0.0.255.255 area 0
-`},
-			{"R4", kindRouter, 300, 0, `hostname R4
-interface Loopback0
+`)},
+			{"R4", kindRouter, 300, 0, iosConfig("R4", `interface Loopback0
  ip address 4.4.4.4 255.255.255.255
 interface FastEthernet0/1
  description Link to R3
@@ -158,7 +160,7 @@ router ospf 1
  router-id 4.4.4.4
  network 4.4.4.4 0.0.0.0 area 0
  network 10.0.34.0 0.0.0.3 area 0
-`},
+`)},
 		},
 		links: []linkPlan{{"PC3", 0, "SW1", 1}, {"PC4", 0, "SW1", 2}, {"SW1", 0, "R3", 0}, {"R3", 1, "R4", 1}},
 	}
@@ -170,7 +172,6 @@ func loadPlan(count int) blueprint {
 	p := blueprint{name: LoadProject, owner: adminName}
 	for i := 1; i <= count; i++ {
 		var b strings.Builder
-		fmt.Fprintf(&b, "hostname L%d\n", i)
 		if i > 1 {
 			fmt.Fprintf(&b, "interface FastEthernet0/0\n ip address %s.2 255.255.255.252\n", loadNet(i-1))
 			p.links = append(p.links, linkPlan{fmt.Sprintf("L%d", i-1), 1, fmt.Sprintf("L%d", i), 0})
@@ -178,7 +179,8 @@ func loadPlan(count int) blueprint {
 		if i < count {
 			fmt.Fprintf(&b, "interface FastEthernet0/1\n ip address %s.1 255.255.255.252\n", loadNet(i))
 		}
-		p.nodes = append(p.nodes, nodePlan{fmt.Sprintf("L%d", i), kindRouter, (i - 1) % perRow * 120, (i - 1) / perRow * 100, b.String()})
+		name := fmt.Sprintf("L%d", i)
+		p.nodes = append(p.nodes, nodePlan{name, kindRouter, (i - 1) % perRow * 120, (i - 1) / perRow * 100, iosConfig(name, b.String())})
 	}
 	return p
 }

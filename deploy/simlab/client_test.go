@@ -154,8 +154,6 @@ type reply struct {
 
 func call(t *testing.T, lab *simlab.Lab, method, path, token string, body ...string) reply {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	var content io.Reader
 	contentType := "application/json"
 	if len(body) > 0 {
@@ -164,6 +162,13 @@ func call(t *testing.T, lab *simlab.Lab, method, path, token string, body ...str
 			contentType = "application/x-www-form-urlencoded"
 		}
 	}
+	return request(t, lab, method, path, token, contentType, content)
+}
+
+func request(t *testing.T, lab *simlab.Lab, method, path, token, contentType string, content io.Reader) reply {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, lab.URL()+path, content)
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,6 @@
 package simlab
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -37,13 +35,19 @@ func (c *call) badUUIDs() []string {
 		if value == "" {
 			continue
 		}
-		if _, err := uuid.Parse(value); err != nil {
-			reason := uuidProblem(value)
-			problems = append(problems, fmt.Sprintf("{'type': 'uuid_parsing', 'loc': ('path', '%s'), "+
-				"'msg': 'Input should be a valid UUID, %s', 'input': %s, 'ctx': {'error': '%s'}}", name, reason, pythonString(value), reason))
-		}
+		problems = append(problems, badUUID(place{"path", name}, value)...)
 	}
 	return problems
+}
+
+// badUUID says what is wrong with an id; nothing when it is one.
+func badUUID(at place, value string) []string {
+	if _, err := uuid.Parse(value); err == nil {
+		return nil
+	}
+	reason := uuidProblem(value)
+	return []string{fmt.Sprintf("{'type': 'uuid_parsing', 'loc': %s, 'msg': 'Input should be a valid UUID, %s', 'input': %s, 'ctx': {'error': '%s'}}",
+		at, reason, pythonString(value), reason)}
 }
 
 // uuidProblem says what keeps a text from being a UUID, in the words of GNS3's parser.
@@ -75,30 +79,4 @@ func pythonString(text string) string {
 		return `"` + text + `"`
 	}
 	return "'" + strings.ReplaceAll(text, "'", `\'`) + "'"
-}
-
-// missing is a required field that isn't there.
-func missing(field string) string {
-	return fmt.Sprintf("{'type': 'missing', 'loc': ('body', '%s'), 'msg': 'Field required', 'input': None}", field)
-}
-
-// readJSON reads the body. It answers 422 itself and reports false when the body isn't a JSON object of the right types.
-func (c *call) readJSON(into any) bool {
-	const maxBody = 1 << 20
-	err := json.NewDecoder(http.MaxBytesReader(c.w, c.r.Body, maxBody)).Decode(into)
-	if err == nil {
-		return true
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		c.invalid(fmt.Sprintf("{'type': '%s_type', 'loc': ('body', '%s'), 'msg': 'Input should be a valid %s'}",
-			wrong.Type, wrong.Field, wrong.Type))
-		return false
-	}
-	at := int64(0)
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at = max(syntax.Offset-1, 0)
-	}
-	c.invalid(fmt.Sprintf("{'type': 'json_invalid', 'loc': ('body', %d), 'msg': 'JSON decode error', 'input': {}, "+
-		"'ctx': {'error': 'Expecting value'}}", at))
-	return false
 }

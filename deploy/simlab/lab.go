@@ -24,6 +24,9 @@ const shutdownPatience = 2 * time.Second
 // ErrUnknownDevice says that no node has that name or id.
 var ErrUnknownDevice = errors.New("no such device in the lab")
 
+// errLabEnded says that nothing can be started any more.
+var errLabEnded = errors.New("the lab has ended")
+
 // Options are a lab's settings; the zero value is good.
 type Options struct {
 	// Listen is the REST server's address; 127.0.0.1:0 when empty. Consoles listen on the same host.
@@ -203,7 +206,7 @@ func (l *Lab) SetFault(device string, f Fault) error {
 }
 
 // Restart turns a device off and on again, which is when a Fault's Boot takes effect; a stopped one is started. It fails with
-// ErrUnknownDevice.
+// ErrUnknownDevice, and once the lab has ended.
 func (l *Lab) Restart(device string) error {
 	n := l.find(device)
 	if n == nil {

@@ -84,6 +84,10 @@ func (n *node) start() error {
 }
 
 func (n *node) startLocked() error {
+	if n.lab.ctx.Err() != nil {
+		// Nobody would ever stop it again.
+		return errLabEnded
+	}
 	n.mu.Lock()
 	state, name, port := n.state, n.name, n.port
 	n.mu.Unlock()

@@ -1,6 +1,9 @@
 package simlab
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // event is a line of the notification stream.
 type event struct {
@@ -8,24 +11,25 @@ type event struct {
 	Event  any    `json:"event"`
 }
 
-// maxEvents is how many events may wait for a listener; more are lost for it.
-const maxEvents = 64
+// maxEvents is how many events may wait for a listener. One that is further behind is cut off, so that it knows that it has lost
+// some: reading the project again is better than a picture that silently stays wrong.
+const maxEvents = 1024
 
 // hub passes a project's events to those who listen.
 type hub struct {
 	mu        sync.Mutex
-	listeners map[chan event]struct{}
+	listeners map[chan event]context.CancelFunc
 }
 
-// subscribe gives a channel of events; leave ends it.
-func (h *hub) subscribe() (events <-chan event, leave func()) {
+// subscribe gives a channel of events; leave ends it, and cut is called when too many of them wait.
+func (h *hub) subscribe(cut context.CancelFunc) (events <-chan event, leave func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := make(chan event, maxEvents)
 	if h.listeners == nil {
-		h.listeners = map[chan event]struct{}{}
+		h.listeners = map[chan event]context.CancelFunc{}
 	}
-	h.listeners[c] = struct{}{}
+	h.listeners[c] = cut
 	return c, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -37,10 +41,12 @@ func (h *hub) subscribe() (events <-chan event, leave func()) {
 func (h *hub) publish(e event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for c := range h.listeners {
+	for c, cut := range h.listeners {
 		select {
 		case c <- e:
 		default:
+			delete(h.listeners, c)
+			cut()
 		}
 	}
 }

@@ -144,7 +144,7 @@ func startConfig(kind, name string) string {
 	if kind == kindVPCS {
 		return "set pcname " + name + "\n"
 	}
-	return "hostname " + name + "\n"
+	return iosConfig(name, "")
 }
 
 // add makes a node that didn't exist at the start; its id is random, and its name made unique as GNS3 does: format has a %d.

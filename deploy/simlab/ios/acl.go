@@ -128,7 +128,7 @@ func ports() map[string]string {
 
 // portNumber takes a port as a number or by name, and gives it as IOS writes it.
 func portNumber(name string) *argument {
-	return &argument{name + "-port", "<0-65535>", func(_ string, tokens []token) (string, int) {
+	return &argument{name: name + "-port", label: "<0-65535>", begun: portNumberBegun, take: func(_ string, tokens []token) (string, int) {
 		text := strings.ToLower(tokens[0].text)
 		if known, ok := ports()[text]; ok {
 			return known, 1
@@ -233,7 +233,7 @@ func (s *shell) addRule(name string, extended bool, r fabric.Rule) {
 		s.r.lists = append(s.r.lists, accessList{name, extended})
 	}
 	rules := s.r.host.Rules(name)
-	if r.Remark == "" && slices.ContainsFunc(rules, func(o fabric.Rule) bool { return o.Text == r.Text && (r.Sequence == 0 || r.Sequence == o.Sequence) }) {
+	if slices.ContainsFunc(rules, func(o fabric.Rule) bool { return o.Text == r.Text && (r.Sequence == 0 || r.Sequence == o.Sequence) }) {
 		return
 	}
 	if r.Sequence == 0 {

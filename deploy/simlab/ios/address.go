@@ -7,12 +7,17 @@ import (
 	"gns3copilot/deploy/simlab/fabric"
 )
 
-// ipAddress makes the checks that IOS makes, in its words: the mask, the host part, and the networks of other interfaces.
+// ipAddress makes the checks that IOS makes, in its words: whether a host can have the address, the mask, the host part, and the
+// networks of other interfaces.
 // An address that is taken by another device is accepted, as on a real router.
 func ipAddress(_ context.Context, s *shell, a args) error {
 	addr, err := netip.ParseAddr(a["address"])
 	if err != nil || !s.mayHaveAddress() {
 		return nil // the grammar lets only addresses through
+	}
+	if !hostAddress(addr) {
+		s.print("Not a valid host address - %s\n", addr)
+		return nil
 	}
 	bits, ok := maskBits(a["mask"])
 	if !ok || bits == 0 {
@@ -32,6 +37,13 @@ func ipAddress(_ context.Context, s *shell, a args) error {
 	}
 	s.edit(func(i *fabric.Interface) { i.Address = want })
 	return nil
+}
+
+// hostAddress tells the addresses of hosts from those of this network, of loops, of groups and of no use at all.
+func hostAddress(a netip.Addr) bool {
+	const groups, thisNetwork, loop = 224, 0, 127
+	first := a.As4()[0]
+	return first != thisNetwork && first != loop && first < groups
 }
 
 // mayHaveAddress refuses switched ports, and subinterfaces without a VLAN.

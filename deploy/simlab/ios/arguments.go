@@ -9,12 +9,12 @@ import (
 
 // word takes any single word.
 func word(name, label string) *argument {
-	return &argument{name, label, func(_ string, tokens []token) (string, int) { return tokens[0].text, 1 }}
+	return &argument{name: name, label: label, take: func(_ string, tokens []token) (string, int) { return tokens[0].text, 1 }}
 }
 
 // rest takes the remainder of the line as it was typed.
 func rest(name string) *argument {
-	return &argument{name, "LINE", func(line string, tokens []token) (string, int) {
+	return &argument{name: name, label: "LINE", greedy: true, take: func(line string, tokens []token) (string, int) {
 		return strings.TrimRight(line[tokens[0].at:], " "), len(tokens)
 	}}
 }
@@ -22,7 +22,7 @@ func rest(name string) *argument {
 // number takes an integer in a range.
 func number(name string, low, high int) *argument {
 	label := fmt.Sprintf("<%d-%d>", low, high)
-	return &argument{name, label, func(_ string, tokens []token) (string, int) {
+	return &argument{name: name, label: label, begun: numberBegun(label, high), take: func(_ string, tokens []token) (string, int) {
 		n, err := strconv.Atoi(tokens[0].text)
 		if err != nil || n < low || n > high {
 			return "", 0
@@ -33,7 +33,7 @@ func number(name string, low, high int) *argument {
 
 // address takes an IPv4 address.
 func address(name string) *argument {
-	return &argument{name, "A.B.C.D", func(_ string, tokens []token) (string, int) {
+	return &argument{name: name, label: "A.B.C.D", begun: addressBegun, take: func(_ string, tokens []token) (string, int) {
 		a, err := netip.ParseAddr(tokens[0].text)
 		if err != nil || !a.Is4() {
 			return "", 0
@@ -44,7 +44,7 @@ func address(name string) *argument {
 
 // area takes an OSPF area as a number or like an address.
 func area(name string) *argument {
-	return &argument{name, "<0-4294967295>", func(_ string, tokens []token) (string, int) {
+	return &argument{name: name, label: "<0-4294967295>", begun: areaBegun, take: func(_ string, tokens []token) (string, int) {
 		if a, err := netip.ParseAddr(tokens[0].text); err == nil && a.Is4() {
 			return strconv.FormatUint(uint64(addressNumber(a)), 10), 1
 		}
@@ -59,7 +59,7 @@ func area(name string) *argument {
 // port takes the name of an interface, written together or apart: FastEthernet0/0, fa0/0, fa 0/0, lo 3. Those that exist are
 // taken, and when create is set those, too, that come into being with their first mention.
 func port(r *Router, create bool) *argument {
-	return &argument{"interface", "IFNAME", func(_ string, tokens []token) (string, int) {
+	return &argument{name: "interface", label: "IFNAME", apart: true, begun: portBegun(r, create), take: func(_ string, tokens []token) (string, int) {
 		text, used := tokens[0].text, 1
 		if !strings.ContainsAny(text, "0123456789") && len(tokens) > 1 {
 			text, used = text+tokens[1].text, 2

@@ -13,10 +13,13 @@ func configTree(r *Router) []*node {
 	tree := []*node{
 		group("access-list", "Add an access list entry", numberedLists()...),
 		group("aaa", "Authentication, Authorization and Accounting.", toggle("aaa new-model", "Enable NEW access control commands and functions")),
+		command("boot-end-marker", "Mark the end of boot commands", nothing),
+		command("boot-start-marker", "Mark the start of boot commands", nothing),
 		group("banner", "Define a login banner", bannerNode("exec"), bannerNode("login"), bannerNode("motd")),
 		group("cdp", "Global CDP configuration subcommands", toggle("cdp run", "Enable CDP")),
 		group("clock", "Configure time-of-day clock",
 			group("timezone", "Configure time zone", asks(rest("text"), "name of time zone").keeps(sectionTop, 2))),
+		command("control-plane", "Configure control plane services", selectControlPlane),
 		group("default", "Set a command to its defaults",
 			group("interface", "Select an interface to configure", asks(port(r, false), "Interface name").does(defaultInterface))),
 		group("enable", "Modify enable password parameters",
@@ -47,12 +50,13 @@ func configTree(r *Router) []*node {
 			group("ospf", "Open Shortest Path First (OSPF)", asks(number("process", 1, 65535), "Process ID").does(selectOSPF).undoes(noOSPF))),
 		group("service", "Modify use of network based services",
 			toggle("service password-encryption", "Encrypt system passwords"),
-			group("timestamps", "Timestamp debug/log messages", asks(rest("text"), "Timestamp options").does(nothing).undoes(nothing))),
+			timestampsNode()),
 		group("snmp-server", "Modify SNMP engine parameters", asks(rest("text"), "SNMP options").keeps(sectionBottom, 0)),
 		group("spanning-tree", "Spanning Tree Subsystem", asks(rest("text"), "Spanning tree options").keeps(sectionTop, 0)),
 		group("username", "Establish User Name Authentication",
 			asks(word("name", "WORD"), "User name",
 				asks(rest("text"), "privilege, password, secret or nopassword").does(setUser).undoes(noUser)).does(setUser).undoes(noUser)),
+		group("version", "Software version of the configuration", asks(word("version", "WORD"), "Version number").does(nothing)),
 	}
 	if r.isSwitch {
 		tree = append(tree, vlanNode())
@@ -101,6 +105,10 @@ func toggle(name, help string) *node {
 // setFlag switches something on or off. Of the flags, few have an effect here.
 func setFlag(name string, on bool) action {
 	return func(_ context.Context, s *shell, _ args) error {
+		on := on
+		if s.defaulting {
+			on = initialFlags()[name]
+		}
 		s.r.flags[name] = on
 		switch name {
 		case "logging console":
@@ -112,12 +120,33 @@ func setFlag(name string, on bool) action {
 	}
 }
 
-// setRouting is "ip routing": without it the device is a host.
+// setRouting is "ip routing": without it the device is a host, and its routing processes are gone. "default ip routing" ends it,
+// too, as on platforms that don't route out of the box: whoever judges commands must expect that.
 func setRouting(on bool) action {
 	return func(_ context.Context, s *shell, _ args) error {
 		s.r.flags["ip routing"] = on
 		s.r.host.SetForwarding(on)
+		if on {
+			return nil
+		}
+		for _, p := range s.r.host.OSPF() {
+			s.removeOSPF(p.ID)
+		}
 		return nil
+	}
+}
+
+// selectControlPlane is "control-plane", below which there is nothing to configure here.
+func selectControlPlane(_ context.Context, s *shell, _ args) error {
+	s.mode = modeControlPlane
+	return nil
+}
+
+// controlPlaneTree is the commands below "control-plane".
+func controlPlaneTree() []*node {
+	return []*node{
+		command("end", "Exit from configure mode", endConfig),
+		command("exit", "Exit from control-plane configuration mode", exitConfig),
 	}
 }
 
@@ -154,7 +183,7 @@ func setHostname(_ context.Context, s *shell, a args) error {
 }
 
 func noHostname(_ context.Context, s *shell, _ args) error {
-	s.r.hostname = "Router"
+	s.r.hostname = s.r.defaultName()
 	s.r.introduce()
 	return nil
 }

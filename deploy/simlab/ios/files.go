@@ -23,7 +23,7 @@ const (
 
 // flashFile takes the name of a file in flash.
 func flashFile(name string) *argument {
-	return &argument{name, "flash:", func(_ string, tokens []token) (string, int) {
+	return &argument{name: name, label: flashName, begun: flashBegun, take: func(_ string, tokens []token) (string, int) {
 		text := tokens[0].text
 		if len(text) < len(flashName) || !strings.EqualFold(text[:len(flashName)], flashName) {
 			return "", 0

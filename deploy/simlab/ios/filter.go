@@ -5,14 +5,28 @@ import (
 	"strings"
 )
 
+// pipeSign stands between a command and its output filter.
+const pipeSign = "|"
+
 // splitPipe separates a command from its output filter.
 func splitPipe(tokens []token) (command, pipe []token) {
 	for i, t := range tokens {
-		if t.text == "|" {
+		if t.text == pipeSign {
 			return tokens[:i], tokens[i:]
 		}
 	}
 	return tokens, nil
+}
+
+// filterTree is what may follow the bar.
+func filterTree() []*node {
+	kind := func(word, help string) *node {
+		return group(word, help, asks(rest("pattern"), "Regular Expression").does(nothing))
+	}
+	return []*node{
+		kind("begin", "Begin with the line that matches"), kind("exclude", "Exclude lines that match"),
+		kind("include", "Include lines that match"), kind("section", "Filter a section of output"),
+	}
 }
 
 // filter makes the function that an output filter such as "| include up" stands for.
@@ -24,12 +38,7 @@ func filter(line string, pipe []token) (func(string) string, parsed) {
 	if len(pipe) == 1 {
 		return nil, parsed{problem: incomplete}
 	}
-	p := parse([]*node{
-		group("begin", "Begin with the line that matches", asks(rest("pattern"), "Regular Expression")),
-		group("exclude", "Exclude lines that match", asks(rest("pattern"), "Regular Expression")),
-		group("include", "Include lines that match", asks(rest("pattern"), "Regular Expression")),
-		group("section", "Filter a section of output", asks(rest("pattern"), "Regular Expression")),
-	}, line, pipe[1:], anyone)
+	p := parse(filterTree(), line, pipe[1:], anyone)
 	if p.problem != fine {
 		return nil, p
 	}

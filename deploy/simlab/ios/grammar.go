@@ -37,6 +37,23 @@ type argument struct {
 	label string // in help
 	// take looks at the line's remaining tokens and gives the value and how many of them it used; zero refuses.
 	take func(line string, tokens []token) (value string, used int)
+	// begun gives what help shows for a value that begins with a text: nothing when none can. Without it anything fits label.
+	begun  func(text string) []string
+	greedy bool // it takes the rest of the line
+	apart  bool // its value may be two words, as in "FastEthernet 0/0"
+}
+
+// labels is what help shows for a node when a word has been begun with a text.
+func (n *node) labels(text string) []string {
+	switch {
+	case n.arg == nil && strings.HasPrefix(n.word, text):
+		return []string{n.word}
+	case n.arg == nil:
+		return nil
+	case n.arg.begun == nil:
+		return []string{n.arg.label}
+	}
+	return n.arg.begun(text)
 }
 
 // grammar is the command trees of a device: one for the exec modes, and one for each mode of configuration.
@@ -50,6 +67,7 @@ func newGrammar(r *Router) grammar {
 	return grammar{exec: execTree(r), config: map[mode][]*node{
 		modeConfig: configTree(r), modeInterface: below, modeSubinterface: below, modeRange: below, modeRouter: ospfTree(r),
 		modeLine: lineTree(), modeStandard: listTree(false), modeExtended: listTree(true), modeVLAN: vlanTree(),
+		modeControlPlane: controlPlaneTree(),
 	}}
 }
 

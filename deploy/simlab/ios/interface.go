@@ -13,7 +13,7 @@ import (
 func interfaceTree(r *Router) []*node {
 	tree := []*node{
 		group("bandwidth", "Set bandwidth informational parameter", asks(number("kbps", 1, 10000000), "Bandwidth in kilobits").keeps("", 1)),
-		group("cdp", "CDP interface subcommands", command("enable", "Enable CDP on interface", nothing).undoes(nothing)),
+		group("cdp", "CDP interface subcommands", command("enable", "Enable CDP on interface", negative(false)).undoes(negative(true))),
 		group("delay", "Specify interface throughput delay", asks(number("delay", 1, 16777215), "Throughput delay").keeps("", 1)),
 		{word: "description", help: "Interface specific description", undo: noDescription, next: []*node{
 			asks(rest("text"), "A character string describing this interface").does(setDescription).undoes(noDescription),
@@ -86,7 +86,7 @@ func negative(off bool) action {
 	return func(_ context.Context, s *shell, _ args) error {
 		line := "no " + strings.Join(s.said, " ")
 		for _, section := range s.sections("") {
-			if s.r.settings.drop(section, line); off {
+			if s.r.settings.drop(section, line); off && !s.defaulting {
 				s.r.settings.set(section, line, line)
 			}
 		}
@@ -113,7 +113,7 @@ func selectInterface(_ context.Context, s *shell, a args) error {
 
 // portRange takes several interfaces: fa0/0 - 1 , lo1. The value is their names.
 func portRange(r *Router) *argument {
-	return &argument{"interfaces", "IFRANGE", func(line string, tokens []token) (string, int) {
+	return &argument{name: "interfaces", label: "IFRANGE", greedy: true, take: func(line string, tokens []token) (string, int) {
 		var names []string
 		for part := range strings.SplitSeq(line[tokens[0].at:], ",") {
 			first, last, several := strings.Cut(strings.ReplaceAll(part, " ", ""), "-")

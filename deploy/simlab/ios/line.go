@@ -3,6 +3,7 @@ package ios
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // lineNode is "line con 0", "line aux 0" and "line vty N M".
@@ -23,9 +24,43 @@ func selectLine(kind string) action {
 		}
 		if _, ok := s.r.settings[name]; !ok {
 			s.r.settings[name] = nil
+			if kind == "vty" {
+				s.r.settings[name] = []string{loginLine}
+			}
 		}
 		s.mode, s.line = modeLine, name
 		return nil
+	}
+}
+
+// loginLine is the line that a virtual terminal has unless it was taken away.
+const loginLine = "login"
+
+func setLogin(_ context.Context, s *shell, _ args) error {
+	s.changeLogin(strings.Join(s.said, " "))
+	return nil
+}
+
+// noLogin is mentioned where a login is the default: on the virtual terminals.
+func noLogin(_ context.Context, s *shell, _ args) error {
+	virtual := strings.HasPrefix(s.line, "line vty")
+	switch {
+	case virtual && s.defaulting:
+		s.changeLogin(loginLine)
+	case virtual:
+		s.changeLogin("no " + loginLine)
+	default:
+		s.changeLogin("")
+	}
+	return nil
+}
+
+// changeLogin puts the line at the end, where a boot will find it again.
+func (s *shell) changeLogin(line string) {
+	s.r.settings.drop(s.line, loginLine)
+	s.r.settings.drop(s.line, "no "+loginLine)
+	if line != "" {
+		s.r.settings.set(s.line, line, line)
 	}
 }
 
@@ -50,8 +85,8 @@ func lineTree() []*node {
 			group("size", "Set history buffer size", asks(number("size", 0, 256), "Size of history buffer").keeps("", 2))),
 		group("length", "Set number of lines on a screen", asks(number("lines", 0, 512), "Number of lines").keeps("", 1)),
 		group("logging", "Modify message logging facilities", command("synchronous", "Synchronized message output", nothing).keeps("", 1)),
-		command("login", "Enable password checking", nothing).keeps("", 1).leads(
-			command("local", "Local password checking", nothing).keeps("", 1)),
+		command(loginLine, "Enable password checking", setLogin).undoes(noLogin).leads(
+			command("local", "Local password checking", setLogin).undoes(noLogin)),
 		group("password", "Set a password", asks(rest("text"), "The UNENCRYPTED (cleartext) line password").keeps("", 1)),
 		group("privilege", "Change privilege level for line",
 			group("level", "Assign default privilege level for line", asks(number("level", 0, 15), "Default privilege level").keeps("", 2))),

@@ -15,6 +15,7 @@ const (
 	modeStandard // a standard access list
 	modeExtended
 	modeVLAN
+	modeControlPlane
 )
 
 // maxConfigName is how much of a long hostname fits into a configuration prompt.
@@ -43,6 +44,8 @@ func (m mode) suffix() string {
 		return "(config-ext-nacl)#"
 	case modeVLAN:
 		return "(config-vlan)#"
+	case modeControlPlane:
+		return "(config-cp)#"
 	}
 	return "(config)#"
 }
@@ -78,6 +81,12 @@ func (s *shell) sections(global string) []string {
 		return []string{s.routerSection()}
 	case modeLine:
 		return []string{s.line}
+	case modeVLAN:
+		var all []string
+		for _, id := range s.vlans {
+			all = append(all, vlanSection(id))
+		}
+		return all
 	}
 	return []string{global}
 }

@@ -11,6 +11,9 @@ import (
 	"gns3copilot/deploy/simlab/fabric"
 )
 
+// adjacencyLine is the line that a process has unless it was taken away.
+const adjacencyLine = "log-adjacency-changes"
+
 func (s *shell) routerSection() string { return fmt.Sprintf("router ospf %d", s.process) }
 
 // ospfTree is the commands below "router ospf".
@@ -37,8 +40,8 @@ func ospfTree(r *Router) []*node {
 				switched("always", "Always advertise default route", func(p *fabric.OSPFProcess, on bool) { p.Default, p.DefaultAlways = on, on }))),
 		command("end", "Exit from configure mode", endConfig),
 		command("exit", "Exit from routing protocol configuration mode", exitConfig),
-		command("log-adjacency-changes", "Log changes in adjacency state", nothing).undoes(nothing).leads(
-			command("detail", "Log all state changes", nothing).keeps("", 1)),
+		command(adjacencyLine, "Log changes in adjacency state", logAdjacency(adjacencyLine)).undoes(logAdjacency("no " + adjacencyLine)).leads(
+			command("detail", "Log all state changes", logAdjacency(adjacencyLine+" detail")).undoes(logAdjacency(adjacencyLine))),
 		group("maximum-paths", "Forward packets over multiple paths", asks(number("paths", 1, 16), "Number of paths").keeps("", 1)),
 		group("network", "Enable routing on an IP network",
 			asks(address("network"), "Network number",
@@ -75,6 +78,9 @@ func interfaceOSPFNodes() []*node {
 		}
 	}
 	join := func(_ context.Context, s *shell, a args) error {
+		if !s.mayRoute() {
+			return nil
+		}
 		id, at := a.number("process", 0), uint32(0)
 		if n, err := strconv.ParseUint(a["area"], 10, 32); err == nil {
 			at = uint32(n)
@@ -100,10 +106,18 @@ func interfaceOSPFNodes() []*node {
 	}
 }
 
+// mayRoute refuses routing processes on a device that is a host.
+func (s *shell) mayRoute() bool {
+	on := s.r.flags["ip routing"]
+	if !on {
+		s.print("IP routing not enabled\n")
+	}
+	return on
+}
+
 // selectOSPF is "router ospf N". Without any address up there is no router id, and IOS refuses to begin.
 func selectOSPF(_ context.Context, s *shell, a args) error {
-	if !s.r.flags["ip routing"] {
-		s.print("IP routing not enabled\n")
+	if !s.mayRoute() {
 		return nil
 	}
 	s.process, s.mode = a.number("process", 1), modeRouter
@@ -117,9 +131,27 @@ func selectOSPF(_ context.Context, s *shell, a args) error {
 }
 
 func noOSPF(_ context.Context, s *shell, a args) error {
-	s.r.host.RemoveOSPF(a.number("process", 0))
-	delete(s.r.settings, "router ospf "+a["process"])
+	s.removeOSPF(a.number("process", 0))
 	return nil
+}
+
+func (s *shell) removeOSPF(process int) {
+	s.r.host.RemoveOSPF(process)
+	delete(s.r.settings, fmt.Sprintf("router ospf %d", process))
+}
+
+// logAdjacency stores whether changes of neighbours are logged, and how. It is on by default.
+func logAdjacency(line string) action {
+	return func(_ context.Context, s *shell, _ args) error {
+		section := s.routerSection()
+		for _, other := range []string{adjacencyLine, "no " + adjacencyLine} {
+			s.r.settings.drop(section, other)
+		}
+		if line != adjacencyLine && !s.defaulting {
+			s.r.settings.set(section, line, line)
+		}
+		return nil
+	}
 }
 
 // readNetwork reads a network statement. IOS stores the address without the bits that the wildcard ignores.
@@ -184,6 +216,11 @@ func unsetRouterID(_ context.Context, s *shell, _ args) error {
 }
 
 func (s *shell) changeRouterID(id netip.Addr) {
+	for _, p := range s.r.host.OSPF() {
+		if p.ID == s.process && p.RouterID == id {
+			return
+		}
+	}
 	s.r.host.EditOSPF(s.process, func(p *fabric.OSPFProcess) { p.RouterID = id })
 	if len(s.r.host.Neighbors()) > 0 {
 		s.print("Reload or use \"clear ip ospf process\" command, for this to take effect\n")
@@ -209,7 +246,11 @@ func (r *Router) ospfConfig() string {
 		if p.RouterID.IsValid() {
 			fmt.Fprintf(&b, " router-id %s\n", p.RouterID)
 		}
-		b.WriteString(" log-adjacency-changes\n" + r.settings.text(fmt.Sprintf("router ospf %d", p.ID), " "))
+		section := fmt.Sprintf("router ospf %d", p.ID)
+		if r.settings.index(section, adjacencyLine) < 0 && r.settings.index(section, "no "+adjacencyLine) < 0 {
+			b.WriteString(" " + adjacencyLine + "\n")
+		}
+		b.WriteString(r.settings.text(section, " "))
 		if p.RedistributeConnected {
 			b.WriteString(" redistribute connected subnets\n")
 		}

@@ -68,16 +68,21 @@ func (s *shell) target(ctx context.Context, a args) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// source reads the source of a ping: an own address, or the address of an interface. Zero leaves it to the route.
+// source reads the source of a ping: an own address, or the address of an interface, which must be up. Zero leaves it to the
+// route.
 func (s *shell) source(a args) (netip.Addr, bool) {
 	for _, i := range s.r.host.Interfaces() {
 		switch {
-		case !i.Address.IsValid():
+		case !i.Address.IsValid() || !i.Line:
 		case i.Name == a["interface"], i.Address.Addr().String() == a["source"]:
 			return i.Address.Addr(), true
 		}
 	}
-	if a["source"] != "" || a["interface"] != "" {
+	switch {
+	case a["interface"] != "":
+		s.print("%% Invalid source interface - IP not enabled or interface is down\n")
+		return netip.Addr{}, false
+	case a["source"] != "":
 		s.print("%% Invalid source address- IP address not on any of our up interfaces\n")
 		return netip.Addr{}, false
 	}

@@ -121,18 +121,24 @@ func (r *Router) watched(ctx context.Context, t *terminal.Terminal, s *shell) er
 
 // reset forgets the running configuration.
 func (r *Router) reset() {
-	r.hostname = "Router"
-	if r.isSwitch {
-		r.hostname = "Switch"
-	}
+	r.hostname = r.defaultName()
 	r.settings, r.flags, r.banners, r.lists = settings{}, initialFlags(), map[string]string{}, nil
-	r.settings["line con 0"] = []string{"exec-timeout 0 0", "logging synchronous", "transport preferred none"}
-	r.settings["line aux 0"] = nil
-	r.settings["line vty 0 4"] = []string{"login"}
+	r.settings["line con 0"], r.settings["line aux 0"], r.settings["line vty 0 4"] = nil, nil, []string{loginLine}
+	for _, kind := range timestampKinds() {
+		r.settings[timestampSection(kind)] = []string{defaultTimestamps(kind)}
+	}
 	r.journal.begin()
 	// IOS keeps a router's interface without configuration shut down, and a switch's port open.
 	r.host.Reset(!r.isSwitch)
 	r.host.SetForwarding(true)
+}
+
+// defaultName is the hostname of a device without one.
+func (r *Router) defaultName() string {
+	if r.isSwitch {
+		return "Switch"
+	}
+	return "Router"
 }
 
 // load carries out a configuration as if it were typed, silently.

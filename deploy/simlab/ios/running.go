@@ -10,8 +10,11 @@ import (
 // runningConfig generates the configuration from the router's state. What boot reads is the same text.
 func (r *Router) runningConfig() string {
 	var b strings.Builder
-	b.WriteString("!\nversion " + r.version() + "\nservice timestamps debug datetime msec\nservice timestamps log datetime msec\n" +
-		r.flagText("service") + "!\nhostname " + r.hostname + "\n!\nboot-start-marker\nboot-end-marker\n!\n")
+	b.WriteString("!\nversion " + r.version() + "\n")
+	for _, kind := range timestampKinds() {
+		b.WriteString(r.settings.text(timestampSection(kind), ""))
+	}
+	b.WriteString(r.flagText("service") + "!\nhostname " + r.hostname + "\n!\nboot-start-marker\nboot-end-marker\n!\n")
 	b.WriteString(r.flagText(sectionTop) + r.settings.text(sectionTop, "") + r.settings.text("enable", ""))
 	b.WriteString("!\n" + r.flagText("aaa") + "!\n" + r.flagText("names") + r.settings.text("names", "") + r.settings.text("users", "") +
 		r.flagText("cdp") + "!\n!\n")

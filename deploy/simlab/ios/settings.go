@@ -72,7 +72,8 @@ const (
 type flag struct {
 	name    string
 	initial bool
-	// shown says which state the configuration mentions; the other one is silent. "both" mentions either.
+	// shown says which state the configuration mentions: "both" either, "off" only the one that isn't initial. A boot begins with
+	// the initial state, so a state that the configuration is silent about must be that one.
 	shown   string
 	section string
 }
@@ -83,15 +84,15 @@ func flags() []flag {
 		{"service password-encryption", false, "both", "service"},
 		{"logging console", true, "off", sectionTop},
 		{"aaa new-model", false, "both", "aaa"},
-		{"ip icmp rate-limit unreachable", false, "off", "aaa"},
+		{"ip icmp rate-limit unreachable", true, "off", "aaa"},
 		{"ip routing", true, "off", "aaa"},
 		{"ip cef", true, "both", "aaa"},
-		{"ip domain lookup", false, "off", "names"},
+		{"ip domain lookup", true, "off", "names"},
 		{"cdp run", true, "off", "cdp"},
 		{"ip http server", false, "both", "http"},
 		{"ip http secure-server", false, "both", "http"},
-		{"ip classless", true, "none", "http"},
-		{"ip subnet-zero", true, "none", "http"},
+		{"ip classless", true, "off", "http"},
+		{"ip subnet-zero", true, "off", "http"},
 	}
 }
 
@@ -111,10 +112,10 @@ func (r *Router) flagText(section string) string {
 		on := r.flags[f.name]
 		switch {
 		case f.section != section:
-		case on && (f.shown == "both" || f.shown == "on"):
-			b.WriteString(f.name + "\n")
-		case !on && (f.shown == "both" || f.shown == "off"):
+		case !on:
 			b.WriteString("no " + f.name + "\n")
+		case f.shown == "both":
+			b.WriteString(f.name + "\n")
 		}
 	}
 	return b.String()

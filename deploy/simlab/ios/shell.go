@@ -3,7 +3,6 @@ package ios
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"gns3copilot/deploy/simlab/terminal"
@@ -27,7 +26,9 @@ type shell struct {
 	length    int      // of the terminal; zero turns the pager off
 	loggedOut bool
 	login     bool // a login is asked for whatever the configuration says
-	quiet     bool // loading a configuration: nothing is printed or logged
+	// defaulting says that the command follows "default", which is "no" except for what is on out of the box.
+	defaulting bool
+	quiet      bool // loading a configuration: nothing is printed or logged
 }
 
 // serve reads and runs commands until ctx ends or the router reloads.
@@ -132,10 +133,10 @@ func (s *shell) runExec(ctx context.Context, line string, tokens []token) error 
 }
 
 // runConfig runs a configuration command. In a mode below the global one, a command that only the global one knows leaves it.
-// "default" takes a setting away as "no" does.
+// "default" takes a setting away as "no" does, and gives back what is on out of the box.
 func (s *shell) runConfig(ctx context.Context, line string, tokens []token) error {
-	negated := strings.EqualFold(tokens[0].text, "no") ||
-		strings.EqualFold(tokens[0].text, "default") && !s.knows(line, tokens)
+	s.defaulting = strings.EqualFold(tokens[0].text, "default") && !s.knows(line, tokens)
+	negated := s.defaulting || strings.EqualFold(tokens[0].text, "no")
 	if negated {
 		tokens = tokens[1:]
 	}
@@ -195,59 +196,4 @@ func (s *shell) complain(line string, p parsed) {
 func (s *shell) ask(ctx context.Context, question string) (string, terminal.Key, error) {
 	text, key, err := s.t.ReadLine(ctx, terminal.Line{Prompt: question})
 	return strings.TrimSpace(text), key, err
-}
-
-// choices gives the words that may follow what has been typed, and the beginning of the last one.
-func (s *shell) choices(typed string) (set []*node, last *node, unfinished string, ok bool) {
-	tokens := scan(typed)
-	if len(tokens) > 0 && !strings.HasSuffix(typed, " ") {
-		unfinished = strings.ToLower(tokens[len(tokens)-1].text)
-		tokens = tokens[:len(tokens)-1]
-	}
-	set = s.r.grammar.exec
-	switch {
-	case s.configuring() && len(tokens) > 0 && strings.EqualFold(tokens[0].text, "do"):
-		tokens = tokens[1:]
-	case s.configuring():
-		set = s.r.grammar.config[modeConfig]
-		if s.mode != modeConfig {
-			set = append(slices.Clone(s.r.grammar.config[s.mode]), set...)
-		}
-		if len(tokens) > 0 && strings.EqualFold(tokens[0].text, "no") {
-			tokens = tokens[1:]
-		}
-	}
-	p := parse(set, typed, tokens, s.level())
-	if p.problem != fine {
-		return nil, nil, unfinished, false
-	}
-	if p.leaf != nil {
-		set = p.leaf.next
-	}
-	return set, p.leaf, unfinished, true
-}
-
-// complete answers Tab: it spells out the word being typed when there is only one that it can be.
-func (s *shell) complete(typed string) string {
-	if first := strings.ToLower(strings.TrimLeft(typed, " ")); s.configuring() && (first == "do" || first == "no") {
-		return typed + " "
-	}
-	set, _, unfinished, ok := s.choices(typed)
-	if !ok || unfinished == "" {
-		return typed
-	}
-	var found []string
-	for _, n := range set {
-		if n.arg != nil || n.level > s.level() || !strings.HasPrefix(n.word, unfinished) || slices.Contains(found, n.word) {
-			continue
-		}
-		if n.word == unfinished {
-			return typed + " "
-		}
-		found = append(found, n.word)
-	}
-	if len(found) != 1 {
-		return typed
-	}
-	return typed[:len(typed)-len(unfinished)] + found[0] + " "
 }

@@ -26,14 +26,14 @@ func vlanTree() []*node {
 		command("exit", "Apply changes, bump revision number, and exit mode", exitConfig),
 		{word: "name", help: "Ascii name of the VLAN", undo: unnameVLAN, next: []*node{
 			asks(word("name", "WORD"), "The ascii name for the VLAN").does(nameVLAN).undoes(unnameVLAN)}},
-		command("shutdown", "Shutdown VLAN switching", nothing).undoes(nothing),
+		command("shutdown", "Shutdown VLAN switching", nothing).keeps("", 0),
 		group("state", "Operational state of the VLAN", command("active", "VLAN Active State", nothing)),
 	}
 }
 
 // vlanList takes numbers and ranges: 10,20-22.
 func vlanList(name string) *argument {
-	return &argument{name, "WORD", func(_ string, tokens []token) (string, int) {
+	return &argument{name: name, label: "WORD", begun: vlanBegun, take: func(_ string, tokens []token) (string, int) {
 		if len(parseVLANs(tokens[0].text)) == 0 {
 			return "", 0
 		}
@@ -76,6 +76,7 @@ func noVLANs(_ context.Context, s *shell, a args) error {
 			continue
 		}
 		s.r.host.RemoveVLAN(id)
+		delete(s.r.settings, vlanSection(id))
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func unnameVLAN(_ context.Context, s *shell, _ args) error {
 func switchportNode() *node {
 	change := func(set func(*fabric.Switchport, args)) action {
 		return func(_ context.Context, s *shell, a args) error {
-			s.edit(func(i *fabric.Interface) { set(&i.Switchport, a) })
+			s.editPorts(func(p *fabric.Switchport) { set(p, a) })
 			return nil
 		}
 	}
@@ -134,6 +135,17 @@ func switchportNode() *node {
 					undoes(change(func(p *fabric.Switchport, _ args) { p.Native = 0 }))))))
 }
 
+// editPorts changes the selected interfaces, of which none may be virtual.
+func (s *shell) editPorts(change func(*fabric.Switchport)) {
+	for _, name := range s.ifaces {
+		if i, ok := s.r.host.Interface(name); ok && i.Virtual {
+			s.print("Command rejected: %s not a convertible port.\n", name)
+			return
+		}
+	}
+	s.edit(func(i *fabric.Interface) { change(&i.Switchport) })
+}
+
 // trunkMode wants the encapsulation first, as switches do that know more than one.
 func trunkMode(_ context.Context, s *shell, _ args) error {
 	for _, name := range s.ifaces {
@@ -142,13 +154,13 @@ func trunkMode(_ context.Context, s *shell, _ args) error {
 			return nil
 		}
 	}
-	s.edit(func(i *fabric.Interface) { i.Switchport.Trunk, i.Switchport.Static = true, true })
+	s.editPorts(func(p *fabric.Switchport) { p.Trunk, p.Static = true, true })
 	return nil
 }
 
 // noSwitchport makes routed ports.
 func noSwitchport(_ context.Context, s *shell, _ args) error {
-	s.edit(func(i *fabric.Interface) { i.Switchport = fabric.Switchport{} })
+	s.editPorts(func(p *fabric.Switchport) { *p = fabric.Switchport{} })
 	return nil
 }
 
@@ -159,7 +171,7 @@ func accessVLAN(_ context.Context, s *shell, a args) error {
 		s.print("%% Access VLAN does not exist. Creating vlan %d\n", id)
 		s.r.host.SetVLAN(id, "")
 	}
-	s.edit(func(i *fabric.Interface) { i.Switchport.Access = id })
+	s.editPorts(func(p *fabric.Switchport) { p.Access = id })
 	return nil
 }
 
@@ -232,14 +244,16 @@ func (r *Router) vlanConfig() string {
 		if v.ID == 1 || !r.isSwitch {
 			continue
 		}
-		fmt.Fprintf(&b, "vlan %d\n", v.ID)
+		b.WriteString(vlanSection(v.ID) + "\n")
 		if v.Name != fmt.Sprintf("VLAN%04d", v.ID) {
 			b.WriteString(" name " + v.Name + "\n")
 		}
-		b.WriteString("!\n")
+		b.WriteString(r.settings.text(vlanSection(v.ID), " ") + "!\n")
 	}
 	return b.String()
 }
+
+func vlanSection(id int) string { return fmt.Sprintf("vlan %d", id) }
 
 // switchportConfig is the switching part of an interface's configuration.
 func switchportConfig(p fabric.Switchport) string {

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// maxLine is how long a line can get: more is answered with the bell and forgotten, so that an endless one costs nothing.
+const maxLine = 1024
+
+// bell is what a terminal makes a sound for.
+const bell = "\a"
+
 // Key is what ended a line.
 type Key int
 
@@ -138,6 +144,8 @@ func (e *editor) key(b byte) (Key, bool) {
 	case b == keyTab && e.line.Complete != nil:
 		e.text = []byte(e.line.Complete(string(e.text)))
 		e.t.Print("\n" + e.line.Redraw + string(e.text))
+	case b >= ' ' && len(e.text) >= maxLine:
+		e.t.Print(bell)
 	case b >= ' ':
 		e.text = append(e.text, b)
 		e.echo(string([]byte{b}))
