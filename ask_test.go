@@ -60,7 +60,7 @@ func TestTheEditorHasTheTerminal(t *testing.T) {
 	if s.received("R1", "description better") != 1 || s.received("R1", "description worse") != 0 {
 		t.Errorf("R1 got %q\n%s", s.lab.Lines("R1"), out.String())
 	}
-	if decided, err := s.client.Decided(t.Context()); err != nil || len(decided) != 1 || decided[0].State != schema.ApprovalModified {
+	if decided, err := s.client.Decided(t.Context()); err != nil || len(decided) != 2 || decided[0].State != schema.ApprovalConfirmed || decided[1].State != schema.ApprovalModified {
 		t.Errorf("%+v %v", decided, err)
 	}
 }

@@ -137,6 +137,9 @@ func (t *Tools) resolved(ctx context.Context, ref schema.TurnRef, a store.Approv
 	return t.Bus.Publish(ctx, ref, toolEnd(m), "end/"+a.ToolCallID)
 }
 
+// maxSummary bounds the part of a modification's result that only repeats it, in bytes.
+const maxSummary = 16 << 10
+
 // undone is the result of a call that a human, or the clock, kept from running: an item for each device, and words that can't be taken
 // for an empty output.
 func undone(a store.Approval) schema.ToolResponse {
@@ -146,13 +149,14 @@ func undone(a store.Approval) schema.ToolResponse {
 		schema.ApprovalAborted:  "Aborted by the user. Nothing was executed.",
 		schema.ApprovalModified: fmt.Sprintf("%s changed the arguments. Nothing was executed yet.", a.DeciderName),
 	}[a.State]
+	short := why // for each device; what follows stands once
 	switch {
 	case a.State == schema.ApprovalRejected && a.Reason != "":
 		why += fmt.Sprintf(" Reason: %q. Propose another way, or ask.", a.Reason)
 	case a.State == schema.ApprovalRejected:
 		why += " Propose another way, or ask."
 	case a.State == schema.ApprovalModified:
-		why += " Call the tool again with exactly these arguments: " + a.ModifiedArgs + "\nWhat was changed:\n" + a.Summary
+		why += " Call the tool again with exactly these arguments: " + a.ModifiedArgs + "\nWhat was changed:\n" + schema.CutText(a.Summary, maxSummary)
 	}
 	var items []schema.ToolItem
 	if a.Preview != nil {
@@ -161,7 +165,7 @@ func undone(a store.Approval) schema.ToolResponse {
 			if id == "" {
 				id = d.Name
 			}
-			items = append(items, schema.ToolItem{ID: id, Name: d.Name, Status: schema.ItemFailed, Outcome: string(a.State), Error: why})
+			items = append(items, schema.ToolItem{ID: id, Name: d.Name, Status: schema.ItemFailed, Outcome: string(a.State), Error: short})
 		}
 	}
 	r := schema.NewToolResponse(a.ToolName, items, 0, time.Now())

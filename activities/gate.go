@@ -92,6 +92,10 @@ func (t *Tools) shownLab(ctx context.Context, ref schema.TurnRef) (gns3.Topology
 	return lab, json.Unmarshal([]byte(turn.Topology), &lab)
 }
 
+// maxRequired bounds a hitl_required event, in bytes, under what the event stream takes. A larger one comes without arguments and previews;
+// hitl-status has them.
+const maxRequired = 4 << 20
+
 // propose stores the calls that wait for a human's word and tells readers, all calls of the message together.
 func (t *Tools) propose(ctx context.Context, in schema.GateInput, rows []store.Approval) error {
 	if len(rows) == 0 {
@@ -103,6 +107,11 @@ func (t *Tools) propose(ctx context.Context, in schema.GateInput, rows []store.A
 	required := schema.HITLRequired{Timeout: in.ApprovalWait, ExpiresAt: in.ExpiresAt}
 	for _, a := range rows {
 		required.PendingTools = append(required.PendingTools, a.View(time.Now()))
+	}
+	if len(schema.Text(required)) > maxRequired {
+		for i := range required.PendingTools {
+			required.PendingTools[i].ToolArgs, required.PendingTools[i].Preview = nil, nil
+		}
 	}
 	ev := schema.Event{Type: schema.EventHITLRequired, HITLSessionID: rows[0].HITLSessionID, HITLRequired: &required}
 	return t.Bus.Publish(ctx, in.TurnRef, ev, "required/"+rows[0].HITLSessionID)

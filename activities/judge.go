@@ -62,7 +62,7 @@ func (j *judge) call(ordinal int, call schema.Call) (schema.Verdict, error) {
 	for _, c := range list {
 		v.Devices = append(v.Devices, c.Device)
 	}
-	if i := slices.Index(j.grants, call.ArgsSHA256); i >= 0 && ruling.Level != policy.High {
+	if i := slices.Index(j.grants, schema.Grant(call.Name, call.ArgsSHA256)); i >= 0 && ruling.Level != policy.High {
 		j.grants = slices.Delete(j.grants, i, i+1)
 		v.Run, v.Granted = true, true
 		j.granted = append(j.granted, j.approval(ordinal, call, args, ruling, preview, v.Summary))

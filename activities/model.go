@@ -163,9 +163,6 @@ func callID(in schema.CallModelInput, index int) string {
 	return fmt.Sprintf("call_%x", id[:12])
 }
 
-// maxArguments bounds a call's arguments, in bytes. Longer ones are cut, and so fail as no JSON: no tool takes as much.
-const maxArguments = 256 << 10
-
 // cleanName makes a tool's name such as providers take back in the next request, whatever the model invented.
 func cleanName(s string) string {
 	const most = 64
@@ -184,7 +181,7 @@ func cleanName(s string) string {
 func assistantMessage(id string, in schema.CallModelInput, answer llm.Answer) store.Message {
 	m := store.Message{ID: id, Content: answer.Content, Extra: string(answer.Extra)}
 	for i, c := range answer.ToolCalls {
-		arguments := schema.CutText(c.Arguments, maxArguments)
+		arguments := schema.CutText(c.Arguments, tools.MaxArguments)
 		m.ToolCalls = append(m.ToolCalls, store.ToolCall{
 			ID: callID(in, i), Name: cleanName(c.Name), Arguments: arguments, SHA256: tools.HashArguments(arguments), Extra: string(c.Extra),
 		})

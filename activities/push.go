@@ -83,10 +83,7 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 		result, err = p.send(ctx, node, c)
 	}
 	if err != nil {
-		result.Error = whyFailed(err)
-	}
-	if p.inDoubt {
-		result.Error += " Whether the last line took effect is unknown."
+		result.Error = whyFailed(err, p.inDoubt)
 	}
 	end, cancel := settle(p.end)
 	defer cancel()
@@ -107,10 +104,10 @@ func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
 	if err != nil {
 		return gns3.Node{}, err
 	}
-	node, err := lab.Find(c.Device)
-	if c.NodeID != "" {
-		node, err = lab.ByID(c.NodeID, c.Device)
+	if c.NodeID == "" {
+		return gns3.Node{}, schema.Errorf(schema.CodeDeviceUnknown, "There was no device %q when this was confirmed. Nothing was sent.", c.Device)
 	}
+	node, err := lab.ByID(c.NodeID, c.Device)
 	if err != nil {
 		return gns3.Node{}, err
 	}
@@ -205,6 +202,7 @@ func (p *push) execute(ctx context.Context, target console.Target, c tools.Chang
 			err = report.Outputs[0].Err
 		}
 		if err != nil {
+			p.inDoubt = len(report.Outputs) > 0 && !answered(err)
 			return result, err
 		}
 		if err := p.ack(ctx, i, ""); err != nil {
@@ -213,6 +211,12 @@ func (p *push) execute(ctx context.Context, target console.Target, c tools.Chang
 	}
 	result.State = store.RunDone
 	return result, nil
+}
+
+// answered tells whether a failure is the device's own answer: then it is known what became of the line.
+func answered(err error) bool {
+	code := schema.CodeOf(err)
+	return code == schema.CodeCommandRejected || code == schema.CodeDeviceQuestion
 }
 
 // before asks, just before a line's first byte, whether this sender is still the one.
@@ -253,15 +257,19 @@ func (p *push) show(d schema.DeviceProgress) {
 }
 
 // whyFailed words a failure for the journal, where people and the model read it.
-func whyFailed(err error) string {
-	if errors.Is(err, context.Canceled) {
-		return "Stopped by the user before the end."
-	}
+func whyFailed(err error, inDoubt bool) string {
 	e := schema.AsError(err)
-	if e.Hint != "" {
-		return e.Message + " " + e.Hint
+	why := e.Message
+	if errors.Is(err, context.Canceled) {
+		why = "Stopped by the user before the end."
 	}
-	return e.Message
+	switch {
+	case inDoubt: // a hint may say to try again, which could be the second time
+		return why + " Whether the last line took effect is unknown: it may have. Look at the device before anything is repeated."
+	case e.Hint != "":
+		return why + " " + e.Hint
+	}
+	return why
 }
 
 func transcript(device string, outputs []console.Output) string {

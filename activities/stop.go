@@ -33,13 +33,15 @@ const (
 // heartbeat by way of Temporal, and when the worker stops, at once or in the end. release must be called; it waits for the watcher.
 func watched(ctx context.Context, bus *progress.Bus, turnID string, stop atStop) (_ context.Context, release func(), err error) {
 	run, cancel := context.WithCancelCause(ctx)
+	working, rest := context.WithCancel(context.WithoutCancel(ctx))
 	stopWatch, err := bus.OnAbort(turnID, func() { cancel(errAborted) })
 	if err != nil {
 		cancel(err)
+		rest()
 		return nil, nil, err
 	}
 	var wg sync.WaitGroup
-	// Heartbeats have a goroutine of their own: they can block for seconds while Temporal is away, and must not hold up the work.
+	// They go on until the work is over: what is aborted may still be leaving a console tidy. They have a goroutine of their own: they can block for seconds while Temporal is away, and must not hold up the work.
 	wg.Go(func() {
 		tick := time.NewTicker(beat)
 		defer tick.Stop()
@@ -53,8 +55,8 @@ func watched(ctx context.Context, bus *progress.Bus, turnID string, stop atStop)
 			case <-tick.C:
 			case <-stopping:
 				cancel(errStopping)
-				return
-			case <-run.Done():
+				stopping = nil
+			case <-working.Done():
 				return
 			}
 		}
@@ -62,6 +64,7 @@ func watched(ctx context.Context, bus *progress.Bus, turnID string, stop atStop)
 	return run, func() {
 		stopWatch()
 		cancel(context.Canceled)
+		rest()
 		wg.Wait()
 	}, nil
 }

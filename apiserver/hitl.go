@@ -34,7 +34,7 @@ func (s *Server) hitlStatus(ctx context.Context, r request, in *statusInput) (*b
 	if err := sessionName(in.SessionID); err != nil {
 		return nil, err
 	}
-	if err := s.project(ctx, r.caller, in.ProjectID, ""); err != nil {
+	if err := s.approvableProject(ctx, r, in.ProjectID, ""); err != nil {
 		return nil, err
 	}
 	out := &body[schema.HITLStatus]{Body: schema.HITLStatus{Status: "idle", PendingTools: []schema.PendingTool{}, SessionID: in.SessionID}}
@@ -49,6 +49,15 @@ func (s *Server) hitlStatus(ctx context.Context, r request, in *statusInput) (*b
 		}
 	}
 	return out, err
+}
+
+// approvableProject is as project, but gives nothing away of a project that the caller may not see: there it fails with CodeNotFound.
+func (s *Server) approvableProject(ctx context.Context, r request, id, verb string) error {
+	err := s.project(ctx, r.caller, id, verb)
+	if schema.CodeOf(err) == schema.CodeForbidden {
+		return schema.Errorf(schema.CodeNotFound, "Project '%s' not found", id).WithCause(err)
+	}
+	return err
 }
 
 // decisionReply has the status 202 when the turn has not taken the decision up yet.
@@ -126,7 +135,7 @@ func (s *Server) decide(ctx context.Context, r request, d decision) (*decisionRe
 	if err := sessionName(d.path.SessionID); err != nil {
 		return nil, err
 	}
-	if err := s.project(ctx, r.caller, d.path.ProjectID, d.verb); err != nil {
+	if err := s.approvableProject(ctx, r, d.path.ProjectID, d.verb); err != nil {
 		return nil, err
 	}
 	row, known, err := s.repeated(ctx, r, d)
@@ -200,6 +209,9 @@ func (d decision) choose(rows []store.Approval, now time.Time) ([]store.Approval
 		case bound && want != a.ArgsSHA256:
 			return nil, schema.Errorf(schema.CodeConflict, "The arguments of %s are not the ones that were looked at.", a.ToolCallID).
 				WithHint("Look at what waits now, and decide again.")
+		case d.second && a.Required > 1 && a.Confirmations == 0:
+			return nil, schema.Errorf(schema.CodeConflict, "The call %s has no first confirmation yet.", a.ToolCallID).
+				WithHint("Confirm it without second_confirmation, look again, and confirm it a second time.")
 		case d.action == schema.DecideConfirm && a.Confirmations > 0 && !(d.second && named):
 			return nil, schema.Errorf(schema.CodeConflict, "The call %s is of high danger and waits for its second confirmation.", a.ToolCallID).
 				WithHint("Confirm it by its tool_call_id with second_confirmation: true.")

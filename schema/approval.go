@@ -62,9 +62,12 @@ type DecidedCall struct {
 	State ApprovalState `json:"state"`
 	// Applied is false when the decision changed nothing: another came first, or it was too late.
 	Applied bool `json:"applied,omitempty"`
-	// GrantSHA256 is the hash of the modified arguments, which one later call with just these may use.
-	GrantSHA256 string `json:"grant_sha256,omitempty"`
+	// Grant lets one later call run: see the function Grant.
+	Grant string `json:"grant,omitempty"`
 }
+
+// Grant names the calls of a tool with just these arguments, of which a modification lets one run.
+func Grant(tool, argsSHA256 string) string { return tool + "/" + argsSHA256 }
 
 // ExpireInput ends what is still pending of a step: its deadline has passed, or the turn was aborted.
 type ExpireInput struct {

@@ -46,6 +46,8 @@ func (w *waiting) watch(own workflow.Context, deadline time.Time) {
 	}
 	if came && t.aborted {
 		state = schema.ApprovalAborted
+	} else if workflow.Await(own, func() bool { return t.aborted || len(t.decisions) == 0 }) != nil {
+		return // what was decided in time counts, also when it is recorded late
 	}
 	if len(w.pending()) > 0 {
 		w.end(own, state)
@@ -108,8 +110,8 @@ func (t *turn) record(own workflow.Context, d schema.Decision) {
 		if t.waiting != nil && t.waiting.states[c.ID] == schema.ApprovalPending {
 			t.waiting.states[c.ID] = c.State
 		}
-		if c.GrantSHA256 != "" {
-			t.grants = append(t.grants, c.GrantSHA256)
+		if c.Grant != "" {
+			t.grants = append(t.grants, c.Grant)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (t *turn) runCalls(calls []schema.Call) error {
 			continue
 		}
 		if v.Granted {
-			t.useGrant(v.ArgsSHA256)
+			t.useGrant(schema.Grant(v.Name, v.ArgsSHA256))
 		}
 		turn, done := order.enter(t.books, v.Devices)
 		wg.Add(1)
@@ -150,8 +150,8 @@ func (t *turn) runCall(own workflow.Context, v schema.Verdict, turn func(workflo
 	}
 }
 
-func (t *turn) useGrant(sha string) {
-	if i := slices.Index(t.grants, sha); i >= 0 {
+func (t *turn) useGrant(grant string) {
+	if i := slices.Index(t.grants, grant); i >= 0 {
 		t.grants = slices.Delete(t.grants, i, i+1)
 	}
 }

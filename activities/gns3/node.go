@@ -75,8 +75,15 @@ func (c *Client) node(n apiNode) Node {
 	return out
 }
 
-// platform is a property before a tag, and a tag before what the node type tells.
+// platform is a property before a tag. A VPCS is one whatever is written there: what other devices take for a comment it runs.
 func (n apiNode) platform() string {
+	if p := n.namedPlatform(); n.Type != "vpcs" || strings.Contains(p, "vpcs") {
+		return p
+	}
+	return "vpcs"
+}
+
+func (n apiNode) namedPlatform() string {
 	if p := cmp.Or(n.NetmikoDeviceType, n.Properties.NetmikoDeviceType, n.Properties.DeviceType); p != "" {
 		return p
 	}
@@ -84,9 +91,6 @@ func (n apiNode) platform() string {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(tag), deviceTypeTag); ok && strings.TrimSpace(name) != "" {
 			return strings.TrimSpace(name)
 		}
-	}
-	if n.Type == "vpcs" {
-		return "vpcs"
 	}
 	return ""
 }

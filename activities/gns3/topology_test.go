@@ -252,7 +252,8 @@ func TestPlatform(t *testing.T) {
 		{"tag before node type", `"node_type":"vpcs","tags":["device_type:gns3_vpcs_telnet"]`, "gns3_vpcs_telnet"},
 		{"property of the node", `"netmiko_device_type":"huawei_telnet","tags":["device_type:frr"]`, "huawei_telnet"},
 		{"property among the properties", `"properties":{"netmiko_device_type":"juniper_junos_telnet"},"tags":["device_type:frr"]`, "juniper_junos_telnet"},
-		{"plain property", `"node_type":"vpcs","properties":{"device_type":"arista_eos_telnet"},"tags":["device_type:frr"]`, "arista_eos_telnet"},
+		{"plain property", `"node_type":"qemu","properties":{"device_type":"arista_eos_telnet"},"tags":["device_type:frr"]`, "arista_eos_telnet"},
+		{"a VPCS whatever is written", `"node_type":"vpcs","tags":["device_type:cisco_ios_telnet"]`, "vpcs"},
 		{"nulls", `"node_type":"qemu","netmiko_device_type":null,"tags":null,"properties":null`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ type platform struct {
 	Comments      []string `yaml:"comments"`
 	Separators    string   `yaml:"separators"`
 	SevenBit      bool     `yaml:"seven-bit"`
+	TextBlocks    bool     `yaml:"text-blocks"`
 	QuestionMark  bool     `yaml:"question-mark"`
 	NeverUntagged bool     `yaml:"never-untagged"`
 	Reading       words    `yaml:"reading"`

@@ -143,9 +143,15 @@ func (p *Policy) judge(name string, commands []string, reading bool) Verdict {
 	}
 	var found []finding
 	empty := true
+	var text textBlock
 	for _, line := range split(commands) {
+		inText := !reading && known && base.TextBlocks && text.inside(line)
 		for _, r := range rules {
-			found = append(found, r.judge(line)...)
+			one := r.judge(line)
+			if inText {
+				one = asText(one)
+			}
+			found = append(found, one...)
 		}
 		if known && base.isComment(line) { // what is a comment on one platform runs programs on another
 			continue

@@ -18,6 +18,9 @@ import (
 // tool_input holds the object or its JSON text. Empty text stands for no arguments. It fails with CodeToolArguments.
 func Unwrap(arguments string) (map[string]json.RawMessage, error) {
 	args, err := object([]byte(arguments))
+	if err != nil && len(arguments) > MaxArguments-1<<10 {
+		return nil, tooLong()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +56,14 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 		args = map[string]json.RawMessage{}
 	}
 	return args, nil
+}
+
+// MaxArguments bounds a call's arguments, in bytes. The model's longer ones are cut, and so fail: no tool takes as much.
+const MaxArguments = 256 << 10
+
+func tooLong() error {
+	return schema.Errorf(schema.CodeToolArguments, "The arguments are too long: more than %d KiB.", MaxArguments>>10).
+		WithHint("Split the work into several calls.")
 }
 
 func badArguments(err error) error {

@@ -16,6 +16,9 @@ func (r *Registry) Modified(tool, original string, modified []byte, mode schema.
 	if err != nil {
 		return "", "", "", err
 	}
+	if len(canonical) > MaxArguments {
+		return "", "", "", tooLong()
+	}
 	return string(canonical), HashArguments(string(canonical)), modification(t, original, canonical), nil
 }
 

@@ -334,7 +334,7 @@ func TestAnotherUserOfTheProjectDecidesNothing(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	s, _ := propose(t, u, session, "guarded", call(configTool, configure("R1", "interface Loopback61")), text("ok"))
 	student := login(t, "student")
-	if _, err := student.Confirm(t.Context(), u.project, session, schema.ConfirmRequest{ConfirmAll: true}); schema.CodeOf(err) != schema.CodeForbidden {
+	if _, err := student.Confirm(t.Context(), u.project, session, schema.ConfirmRequest{ConfirmAll: true}); schema.CodeOf(err) != schema.CodeNotFound {
 		t.Errorf("in a foreign project: %v", err)
 	}
 	if _, err := student.Confirm(t.Context(), student.project, session, schema.ConfirmRequest{ConfirmAll: true}); schema.CodeOf(err) != schema.CodeNotFound {

@@ -28,13 +28,13 @@ func TestHelpWithinAWord(t *testing.T) {
 		{"R1", "", "enable ", []string{"<cr>"}},
 		{"R1", "", "enable | ", []string{unknown}},
 		{"R1", "", "ping 1", []string{"WORD"}},
-		{"R1", "", "ping i", []string{"ip", "WORD"}},
+		{"R1", "", "ping i", []string{"WORD", "ip"}},
 		{"R1", "", "sh ip route 1", []string{"A.B.C.D"}},
 		{"R1", "", "sh ip route 10.0.12.", []string{"A.B.C.D"}},
 		{"R1", "", "sh ip route 10.0.300", []string{unknown}},
 		{"R1", "", "sh ip route s", []string{"static"}},
 		{"R1", "", "show interfaces f", []string{"FastEthernet"}},
-		{"R1", "", "show interfaces ", []string{"description", "FastEthernet", "Loopback", "|", "<cr>"}},
+		{"R1", "", "show interfaces ", []string{"FastEthernet", "Loopback", "description", "|", "<cr>"}},
 		{"R1", "", "show interfaces e", []string{unknown}},
 		{"R1", "", "show interfaces lo1", []string{unknown}},
 		{"R1", "", "terminal length 5", []string{"<0-512>"}},
@@ -52,6 +52,30 @@ func TestHelpWithinAWord(t *testing.T) {
 		{"R1", "conf t", "interface fa0/7", []string{unknown}},
 		{"R1", "conf t", "interface fa0/1.", []string{"<0-4294967295>"}},
 		{"R1", "conf t", "interface lo", []string{"Loopback"}},
+		{"R1", "conf t", "interface ", []string{"FastEthernet", "Loopback", "Null", "range"}},
+		{"SW1", "conf t", "interface ", []string{"Ethernet", "Loopback", "Null", "Vlan", "range"}},
+		{"R1", "conf t", "interface n", []string{"Null"}},
+		{"R1", "conf t", "interface null ", []string{"<0-0>"}},
+		{"R1", "conf t", "interface null0", []string{"<0-0>"}},
+		{"R1", "conf t", "interface null1", []string{unknown}},
+		{"R1", "conf t", "ip route 10.0.0.0 255.0.0.0 ", []string{"A.B.C.D", "FastEthernet", "Loopback", "Null"}},
+		{"R1", "conf t", "e", []string{"enable", "end", "exit"}},
+		{"R1", "conf t", "n", []string{"no", "ntp"}},
+		{"R1", "conf t", "d", []string{"default", "do"}},
+		{"R1", "conf t", "no e", []string{"enable"}},
+		{"R1", "conf t", "no ip rou", []string{"route", "routing"}},
+		{"R1", "interface fa0/0", "n", []string{"negotiation", "no"}},
+		{"R1", "interface fa0/0", "no n", []string{"negotiation"}},
+		{"R1", "interface fa0/0", "e", []string{"encapsulation", "exit"}},
+		{"R1", "interface null0", "", []string{"default", "exit", "ip", "no"}},
+		{"R1", "line vty 0 4", "transport input ", []string{"all", "none", "ssh", "telnet"}},
+		{"R1", "line vty 0 4", "transport input telnet ", []string{"ssh", "<cr>"}},
+		{"R1", "line vty 0 4", "n", []string{"no"}},
+		{"R3", "router ospf 1", "", []string{"area", "auto-cost", "default", "default-information", "exit", "log-adjacency-changes", "maximum-paths",
+			"network", "no", "passive-interface", "redistribute", "router-id"}},
+		{"R3", "router ospf 1", "no m", []string{"maximum-paths"}},
+		{"SW1", "vlan 10", "", []string{"exit", "name", "no", "shutdown", "state"}},
+		{"SW1", "vlan 10", "no ", []string{"name", "shutdown"}},
 		{"R1", "conf t", "interface lo ", []string{"<0-2147483647>"}},
 		{"R1", "conf t", "do show run | s", []string{"section"}},
 		{"R1", "conf t", "do ", nil},
@@ -106,6 +130,40 @@ func TestHelpWithinAWord(t *testing.T) {
 				t.Errorf("got %q, want %q", labels, tt.want)
 			}
 		})
+	}
+}
+
+// TestHelpKeepsItsColumns asks where a keyword is long, and compares where the explanations begin.
+func TestHelpKeepsItsColumns(t *testing.T) {
+	lab := start(t, simlab.Options{Pace: quick, Campus: true})
+	for device, mode := range map[string]string{"R1": "interface fa0/1", "R3": "router ospf 1", "SW1": "interface e0/1"} {
+		c := privileged(t, lab, device)
+		c.say("conf t")
+		for _, line := range []string{"hostname " + device, mode} {
+			_, prompt := c.say(line)
+			c.send("?")
+			c.until("?\r\n")
+			text := strings.TrimSuffix(c.until("\r\n"+prompt), "\r\n"+prompt)
+			c.send("\x15")
+			column, words := 0, []string{}
+			for line := range strings.Lines(text) {
+				label, help, _ := strings.Cut(strings.TrimPrefix(line, "  "), "  ")
+				at := len(line) - len(strings.TrimLeft(help, " "))
+				if column == 0 {
+					column = at
+				}
+				if at != column {
+					t.Errorf("%s: column %d, not %d: %q", prompt, at, column, line)
+				}
+				words = append(words, label)
+			}
+			if !slices.IsSorted(words) || !slices.Contains(words, "no") || !slices.Contains(words, "exit") {
+				t.Errorf("%s: %q", prompt, words)
+			}
+			if global := slices.Contains(words, "hostname"); global != (line != mode) || slices.Contains(words, "do") != global || slices.Contains(words, "end") != global {
+				t.Errorf("%s mixes modes: %q", prompt, words)
+			}
+		}
 	}
 }
 

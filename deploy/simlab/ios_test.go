@@ -245,7 +245,7 @@ func TestRouterHelp(t *testing.T) {
 	c := router(t, lab, "R1")
 	c.send("show ip ?")
 	help := c.until("R1#show ip ")
-	for _, text := range []string{"  interface          IP interface status", "  route              IP routing table"} {
+	for _, text := range []string{"  interface     IP interface status", "  route         IP routing table"} {
 		if !strings.Contains(help, text) {
 			t.Errorf("no %q in %q", text, help)
 		}

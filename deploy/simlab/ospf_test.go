@@ -124,6 +124,18 @@ func TestOSPFRouterIDWaitsForARestart(t *testing.T) {
 	}
 }
 
+// TestNoRoutingLosesNeighbours ends routing, which takes the process away; the far end hears no more hellos.
+func TestNoRoutingLosesNeighbours(t *testing.T) {
+	lab := start(t, simlab.Options{Pace: quick, Campus: true})
+	r3, r4 := router(t, lab, "R3"), router(t, lab, "R4")
+	r3.eventually("show logging", "R3#", "LOADING to FULL")
+	r4.eventually("show logging", "R4#", "LOADING to FULL")
+	r3.ask("conf t", "R3(config)#")
+	r3.send("no ip routing\r")
+	r3.until("Nbr 4.4.4.4 on FastEthernet0/1 from FULL to DOWN, Neighbor Down: Interface down or detached")
+	r4.until("Nbr 3.3.3.3 on FastEthernet0/1 from FULL to DOWN, Neighbor Down: Dead timer expired")
+}
+
 // TestCampus goes from VLAN to VLAN through the router on the trunk, and by OSPF beyond it.
 func TestCampus(t *testing.T) {
 	lab := start(t, simlab.Options{Pace: quick, Campus: true})

@@ -46,6 +46,7 @@ func (c *terminal) forget(rest string) { c.raw, c.text = []byte(rest), rest }
 type explorer struct {
 	*terminal
 	ports map[string]string // a sample for each kind of interface
+	kind  string            // of the built-in ones
 }
 
 // privileged gives a console in the privileged mode of a device that asks for no login.
@@ -56,7 +57,8 @@ func privileged(t *testing.T, lab *simlab.Lab, device string) *explorer {
 	}
 	c := &explorer{dial(t, lab, device), map[string]string{
 		"FastEthernet": "FastEthernet0/1", "Ethernet": "Ethernet0/1", "Loopback": "Loopback0", "Vlan": "Vlan7", "IFRANGE": "FastEthernet0/0 - 1",
-	}}
+		"Null": "Null0",
+	}, "FastEthernet"}
 	c.send("\xff\xfb\x18\r")
 	c.say("!")
 	c.say("enable")
@@ -127,7 +129,7 @@ func (c *explorer) lines(prompt string) []string {
 			switch {
 			case label == "<cr>":
 				all = append(all, strings.TrimSpace(typed))
-			case seen[key], typed == "" && slices.Contains([]string{"end", "exit"}, label):
+			case seen[key], typed == "" && slices.Contains([]string{"end", "exit", "no", "do", "default"}, label):
 			default:
 				seen[key] = true
 				word := c.sample(label, o[1])
@@ -191,7 +193,7 @@ func TestEverySettingSurvivesAReload(t *testing.T) {
 		t.Fatalf("stop R4: %d %s", r.status, r.body)
 	}
 	for device, modes := range map[string][][]string{
-		"R3": {{}, {"interface FastEthernet0/1"}, {"interface FastEthernet0/0.10"}, {"interface Loopback0"}, {"router ospf 1"}, {"line con 0"}, {"line aux 0"},
+		"R3": {{}, {"interface FastEthernet0/1"}, {"interface FastEthernet0/0.10"}, {"interface Loopback0"}, {"interface Null0"}, {"router ospf 1"}, {"line con 0"}, {"line aux 0"},
 			{"line vty 0 4"}, {"line vty 5 15"}, {"ip access-list standard NAMED"}, {"ip access-list extended MORE"}, {"control-plane"}},
 		"SW1": {{}, {"vlan 10"}, {"interface Ethernet0/1"}, {"interface Ethernet1/3", "no switchport"}, {"interface Vlan10"}},
 	} {
@@ -199,7 +201,7 @@ func TestEverySettingSurvivesAReload(t *testing.T) {
 			t.Parallel()
 			c := privileged(t, lab, device)
 			if device == "SW1" {
-				c.ports["IFRANGE"] = "Ethernet0/0 - 1"
+				c.ports["IFRANGE"], c.kind = "Ethernet0/0 - 1", "Ethernet"
 			}
 			c.t = t
 			tried := 0
@@ -209,7 +211,7 @@ func TestEverySettingSurvivesAReload(t *testing.T) {
 				for _, line := range mode {
 					_, prompt = c.say(line)
 				}
-				lines := c.lines(prompt)
+				lines := append(c.lines(prompt), "default interface "+c.ports[c.kind])
 				c.say("end")
 				for _, line := range lines {
 					for _, typed := range []string{line, "no " + line, "default " + line} {

@@ -96,7 +96,7 @@ func (s *Store) AddGranted(ctx context.Context, rows []Approval) error {
 	return s.tx(ctx, "store granted calls", func(db *gorm.DB) error {
 		for _, a := range rows {
 			var by Approval
-			err := db.Where("turn_id = ? AND state = ? AND modified_sha = ?", a.TurnID, schema.ApprovalModified, a.ArgsSHA256).
+			err := db.Where("turn_id = ? AND state = ? AND modified_sha = ?", a.TurnID, schema.ApprovalModified, a.ArgsSHA256).Where("tool_name = ?", a.ToolName).
 				Order("decided_at DESC").Take(&by).Error
 			if err != nil {
 				return err
@@ -198,8 +198,8 @@ func (a Approval) decide(db *gorm.DB, row DecisionRow, at time.Time) (schema.Dec
 	case schema.DecideModify:
 		a.State, a.ModifiedArgs, a.ModifiedSHA, a.Summary = schema.ApprovalModified, row.ModifiedArgs, row.ModifiedSHA, row.Summary
 	default:
-		// The second word on a high danger must say that it is the second: a double click isn't one.
-		if a.Confirmations > 0 && !row.Second {
+		// The second word on a high danger must say that it is the second, and the first that it isn't: a double click isn't two.
+		if a.Required > 1 && row.Second != (a.Confirmations > 0) {
 			return unchanged, nil
 		}
 		if a.Confirmations++; a.Confirmations >= a.Required {
@@ -221,7 +221,7 @@ func (a Approval) decide(db *gorm.DB, row DecisionRow, at time.Time) (schema.Dec
 	decided := schema.DecidedCall{ID: a.ToolCallID, State: a.State, Applied: true}
 	// A modified high danger is gated again, so that it gets its two confirmations.
 	if a.State == schema.ApprovalModified && a.Danger != schema.DangerHigh {
-		decided.GrantSHA256 = a.ModifiedSHA
+		decided.Grant = schema.Grant(a.ToolName, a.ModifiedSHA)
 	}
 	return decided, nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"time"
 
 	"gorm.io/gorm"
@@ -29,6 +30,14 @@ func audit(db *gorm.DB, e AuditEvent) error {
 	return db.Create(&e).Error
 }
 
+// NoteAbort adds who asked for the end of a session's last turn.
+func (s *Store) NoteAbort(ctx context.Context, session Session, userID, userName string) error {
+	return s.tx(ctx, "note abort", func(db *gorm.DB) error {
+		return audit(db, AuditEvent{Kind: "abort requested", UserID: userID, UserName: userName, OwnerID: session.UserID,
+			ProjectID: session.ProjectID, SessionKey: session.Key, TurnID: session.LastTurnID})
+	})
+}
+
 // guardAudit makes the table append-only.
 func guardAudit(db *gorm.DB, postgres bool) error {
 	statements := []string{
@@ -41,6 +50,23 @@ func guardAudit(db *gorm.DB, postgres bool) error {
 			`CREATE TRIGGER audit_append_only BEFORE UPDATE OR DELETE ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_append_only()`,
 		}
 	}
+	return execAll(db, statements)
+}
+
+// guardAuditWhole closes the ways around the first triggers: a replacing insert on SQLite, and truncation on Postgres.
+func guardAuditWhole(db *gorm.DB, postgres bool) error {
+	if postgres {
+		return execAll(db, []string{
+			`CREATE TRIGGER audit_no_truncate BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION audit_append_only()`,
+		})
+	}
+	return execAll(db, []string{
+		`CREATE TRIGGER audit_no_replace BEFORE INSERT ON audit_events WHEN EXISTS (SELECT 1 FROM audit_events WHERE id = NEW.id)
+			BEGIN SELECT RAISE(ABORT, 'audit events are append-only'); END`,
+	})
+}
+
+func execAll(db *gorm.DB, statements []string) error {
 	for _, s := range statements {
 		if err := db.Exec(s).Error; err != nil {
 			return err

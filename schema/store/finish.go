@@ -35,6 +35,9 @@ func (s *Store) FinishTurn(ctx context.Context, in schema.FinishTurnInput, fallb
 			f = Finished{State: turn.State, StopReason: turn.StopReason, Title: session.Title, TitleChanged: turn.Title != "" && turn.Title == session.Title}
 			return nil
 		}
+		if err := endAbandoned(db, in.TurnRef); err != nil {
+			return err
+		}
 		if err := closeDangling(db, in.TurnRef); err != nil {
 			return err
 		}

@@ -25,6 +25,9 @@ func migrations(postgres bool) []*gormigrate.Migration {
 			}
 			return guardAudit(db, postgres)
 		},
+	}, {
+		ID:      "2026-11-30-audit-replace",
+		Migrate: func(db *gorm.DB) error { return guardAuditWhole(db, postgres) },
 	}}
 }
 

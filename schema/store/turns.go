@@ -86,9 +86,12 @@ func (s *Store) insertTurn(db *gorm.DB, in schema.BeginTurnInput, session Sessio
 	return db.Model(&session).Select("Metadata", "Stats", "TurnCount", "LastTurnID", "LastMessageAt").Updates(&session).Error
 }
 
-// CloseAbandoned ends the books of a turn whose run is known to be gone. A turn whose books are closed is left as it is.
+// CloseAbandoned ends the books of a turn whose run is known to be gone. Of a turn whose books are closed only what still waits is ended.
 func (s *Store) CloseAbandoned(ctx context.Context, ref schema.TurnRef) error {
 	return s.tx(ctx, "close turn", func(db *gorm.DB) error {
+		if err := endAbandoned(db, ref); err != nil {
+			return err
+		}
 		var session Session
 		if err := db.Where(&Session{Key: ref.SessionKey}).Limit(1).Find(&session).Error; err != nil {
 			return err

@@ -31,12 +31,15 @@ func (h *Host) ARP() []ARPEntry {
 	defer h.f.mu.Unlock()
 	var all []ARPEntry
 	for _, p := range h.ports {
-		if p.Address.IsValid() && p.up() && len(p.MAC) > 0 {
-			all = append(all, ARPEntry{Address: p.Address.Addr(), MAC: p.MAC, Interface: p.Name})
+		if !p.up() || len(p.MAC) == 0 {
+			continue
+		}
+		for _, own := range p.Addresses() {
+			all = append(all, ARPEntry{Address: own.Addr(), MAC: p.MAC, Interface: p.Name})
 		}
 	}
 	for a, l := range h.arp {
-		if l.out.up() && l.out.Address.IsValid() && l.out.Address.Contains(a) {
+		if l.out.up() && slices.ContainsFunc(l.out.Addresses(), func(own netip.Prefix) bool { return own.Contains(a) }) {
 			all = append(all, ARPEntry{a, l.mac, l.out.Name, l.at})
 		}
 	}

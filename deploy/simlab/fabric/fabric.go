@@ -50,7 +50,9 @@ func (f *Fabric) update(change func()) {
 
 // Identity is what a device tells those at the other ends of its cables.
 type Identity struct {
-	Name, Platform, Capabilities string
+	Name, Platform, Software, Capabilities string
+	// Address is what the port at the end of the cable introduces itself with. It is computed; setting it has no effect.
+	Address netip.Addr
 }
 
 // Host is one device's network stack.
@@ -79,7 +81,8 @@ type port struct {
 type Interface struct {
 	Name        string
 	MAC         net.HardwareAddr
-	Address     netip.Prefix // zero without an address
+	Address     netip.Prefix   // zero without an address
+	Secondary   []netip.Prefix // further addresses, idle without the first; replaced, never changed in place
 	Shutdown    bool
 	Description string
 	Virtual     bool   // a loopback, VLAN or subinterface: it has no cable of its own
@@ -152,7 +155,9 @@ func (h *Host) Cabled(name string) (far Identity, farPort string, ok bool) {
 	if !peer.host.on || !peer.up() {
 		return Identity{}, "", true
 	}
-	return peer.host.identity, peer.Name, true
+	far = peer.host.identity
+	far.Address = peer.introduced()
+	return far, peer.Name, true
 }
 
 // SetIdentity names the device to its neighbours.
@@ -295,7 +300,7 @@ func (p *port) up() bool {
 // owns finds the interface that answers for an address.
 func (h *Host) owns(a netip.Addr) *port {
 	for _, p := range h.ports {
-		if p.Address.IsValid() && p.Address.Addr() == a && p.up() {
+		if p.has(a) && p.up() {
 			return p
 		}
 	}
@@ -308,7 +313,7 @@ func (p *port) neighbour(a netip.Addr) *port {
 		return nil
 	}
 	for _, peer := range p.segment() {
-		if peer.Address.IsValid() && peer.Address.Addr() == a {
+		if peer.has(a) {
 			return peer
 		}
 	}

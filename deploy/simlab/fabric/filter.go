@@ -44,7 +44,7 @@ type Rule struct {
 }
 
 func (r Rule) fits(k packet) bool {
-	return r.Remark == "" && (r.Protocol == "ip" || r.Protocol == k.protocol) && r.From.Contains(k.from) && r.To.Contains(k.to) &&
+	return r.Remark == "" && (r.Protocol == "ip" || r.Protocol == string(k.protocol)) && r.From.Contains(k.from) && r.To.Contains(k.to) &&
 		(r.Detail == "" || r.Protocol == "icmp" && r.Detail == k.kind)
 }
 

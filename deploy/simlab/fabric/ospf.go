@@ -162,6 +162,15 @@ func (h *Host) speaks(q *port) (speaker, bool) {
 	return speaker{}, false
 }
 
+// announced lists the secondary addresses that the process announces: all of an interface that names it, else those that a network
+// statement of the same area fits.
+func (s speaker) announced() []netip.Prefix {
+	return slices.DeleteFunc(slices.Clone(s.Secondary), func(own netip.Prefix) bool {
+		i := slices.IndexFunc(s.process.Networks, func(n OSPFNetwork) bool { return n.Contains(own.Addr()) })
+		return s.port.OSPF.Process == 0 && (i < 0 || s.process.Networks[i].Area != s.area)
+	})
+}
+
 // loopback reports whether nobody can be met on the interface.
 func (p *port) loopback() bool { return p.Virtual && p.Parent == "" && p.SVI == 0 }
 

@@ -24,18 +24,29 @@ type Reply struct {
 	TTL     int        // of the answer when it arrives
 }
 
-// Probe is one echo request.
+// Protocol is what a probe is made of, as access lists call it.
+type Protocol string
+
+// The protocols.
+const (
+	ICMP Protocol = "icmp" // an echo request
+	TCP  Protocol = "tcp"  // a segment to an unused port, which is answered with a reset
+	UDP  Protocol = "udp"  // a datagram to an unused port, which is answered with port unreachable
+)
+
+// Probe is a packet that asks for an answer.
 type Probe struct {
-	To   netip.Addr
-	From netip.Addr // zero: the address of the interface it leaves by
-	TTL  int        // zero: as much as needed
-	UDP  bool       // a datagram to an unused port, as traceroute sends it, instead of an echo request
+	To       netip.Addr
+	From     netip.Addr // zero: the address of the interface it leaves by
+	TTL      int        // zero: as much as needed
+	Protocol Protocol   // zero: ICMP
 }
 
 // packet is what crosses the network.
 type packet struct {
-	from, to       netip.Addr
-	protocol, kind string
+	from, to netip.Addr
+	protocol Protocol
+	kind     string // of an ICMP message
 }
 
 // Send sends a probe and follows it and its answer.
@@ -52,31 +63,20 @@ func (h *Host) Send(p Probe) Reply {
 	if !source.IsValid() {
 		source = h.sourceFor(p.To)
 	}
-	out := packet{source, p.To, "icmp", "echo"}
-	if p.UDP {
-		out.protocol, out.kind = "udp", ""
+	out := packet{source, p.To, ICMP, "echo"}
+	if p.Protocol == TCP || p.Protocol == UDP {
+		out.protocol, out.kind = p.Protocol, ""
 	}
 	way := h.walk(out, p.TTL)
 	if way.outcome == NoRoute || way.outcome == NoNeighbour || way.outcome == Lost {
 		return Reply{Outcome: way.outcome, From: way.address}
 	}
 	// Whoever answers needs a way back, too.
-	back := way.at.walk(packet{way.address, source, "icmp", way.outcome.answer(p.UDP)}, way.at.ttl)
+	back := way.at.walk(way.answer(out), way.at.ttl)
 	if back.outcome != Answered || back.at != h {
 		return Reply{Outcome: Lost}
 	}
 	return Reply{Outcome: way.outcome, From: way.address, Hops: way.hops, TTL: way.at.ttl - max(back.hops-1, 0)}
-}
-
-// answer is the kind of ICMP message that comes back.
-func (o Outcome) answer(datagram bool) string {
-	switch {
-	case o == Expired:
-		return "time-exceeded"
-	case o != Answered || datagram:
-		return "unreachable"
-	}
-	return "echo-reply"
 }
 
 // sourceFor is the address that a packet to that destination carries.
@@ -84,8 +84,8 @@ func (h *Host) sourceFor(to netip.Addr) netip.Addr {
 	if h.owns(to) != nil {
 		return to
 	}
-	if e, ok := longest(h.table(), to); ok {
-		return e.out.Address.Addr()
+	if e, ok := longest(h.table(), to); ok && e.out != nil {
+		return e.out.towards(e.nextHop(to))
 	}
 	return netip.Addr{}
 }
@@ -96,6 +96,22 @@ type walked struct {
 	at      *Host
 	address netip.Addr // the one the answer comes from
 	hops    int
+}
+
+// answer is the packet that comes back for one that was sent.
+func (w walked) answer(sent packet) packet {
+	back := packet{from: w.address, to: sent.from, protocol: ICMP}
+	switch {
+	case w.outcome == Expired:
+		back.kind = "time-exceeded"
+	case w.outcome != Answered || sent.protocol == UDP:
+		back.kind = "unreachable"
+	case sent.protocol == TCP:
+		back.protocol = TCP
+	default:
+		back.kind = "echo-reply"
+	}
+	return back
 }
 
 // walk follows a packet from h until somebody takes it, refuses it or loses it.
@@ -120,17 +136,17 @@ func (h *Host) walk(k packet, ttl int) walked {
 		if !ok && entered == nil {
 			return walked{outcome: NoRoute}
 		}
-		if !ok {
+		if ok && e.out == nil && entered == nil {
+			return walked{outcome: Lost}
+		}
+		if !ok || e.out == nil {
 			return walked{Unreachable, cur, entered.Address.Addr(), hops}
 		}
 		// What a router sends itself passes its own lists.
 		if entered != nil && !cur.permits(e.out.FilterOut, k) {
 			return walked{Prohibited, cur, entered.Address.Addr(), hops}
 		}
-		next := e.next
-		if !next.IsValid() {
-			next = k.to
-		}
+		next := e.nextHop(k.to)
 		peer := e.out.neighbour(next)
 		if peer == nil && entered == nil {
 			return walked{outcome: NoNeighbour, address: next}
@@ -139,7 +155,7 @@ func (h *Host) walk(k packet, ttl int) walked {
 			return walked{outcome: Lost}
 		}
 		cur.learn(next, peer, e.out)
-		peer.host.learn(e.out.Address.Addr(), e.out, peer)
+		peer.host.learn(e.out.towards(next), e.out, peer)
 		cur, entered = peer.host, peer
 	}
 }

@@ -9,7 +9,10 @@ import (
 // maxRecursion bounds routes that lead to routes.
 const maxRecursion = 4
 
-// Route is a static route: through a next hop, an interface, or a next hop on that interface.
+// NullName is the interface that every router has and nothing comes out of.
+const NullName = "Null0"
+
+// Route is a static route: through a next hop, an interface, or a next hop on that interface. One out of NullName discards.
 type Route struct {
 	Prefix   netip.Prefix
 	Via      netip.Addr // zero when only the interface is given
@@ -23,8 +26,8 @@ type Entry struct {
 	Connected bool
 	OSPF      OSPFKind // zero for a route that OSPF didn't find
 	Metric    int
-	Since     time.Time // of an OSPF route: when its neighbour came up
-	out       *port
+	Since     time.Time  // of an OSPF route: when its neighbour came up
+	out       *port      // nil when the packet is discarded
 	next      netip.Addr // zero: the destination itself is on the wire
 }
 
@@ -101,8 +104,15 @@ func (h *Host) table() []Entry {
 func (h *Host) connected() []Entry {
 	var t []Entry
 	for _, p := range h.ports {
-		if p.Address.IsValid() && p.up() {
-			t = append(t, Entry{Route: Route{Prefix: p.Address.Masked(), Out: p.Name}, Connected: true, out: p})
+		if !p.up() {
+			continue
+		}
+		for _, own := range p.Addresses() {
+			e := Entry{Route: Route{Prefix: own.Masked(), Out: p.Name}, Connected: true, out: p}
+			// Two addresses in one network are one way to it.
+			if !slices.ContainsFunc(t, func(o Entry) bool { return o.Prefix == e.Prefix && o.out == p }) {
+				t = append(t, e)
+			}
 		}
 	}
 	return t
@@ -127,6 +137,9 @@ func beaten(e Entry, t []Entry) bool {
 // resolve finds the interface that a static route leads out of, following other static routes where its next hop isn't
 // directly connected.
 func (h *Host) resolve(r Route, learned []Entry, depth int) (Entry, bool) {
+	if r.Out == NullName {
+		return Entry{Route: r}, true
+	}
 	if r.Out != "" {
 		p := h.find(r.Out)
 		return Entry{Route: r, out: p, next: r.Via}, p != nil && p.up()
@@ -163,4 +176,12 @@ func longest(t []Entry, a netip.Addr) (Entry, bool) {
 		}
 	}
 	return best, found
+}
+
+// nextHop is the neighbour that a packet on this way goes to.
+func (e Entry) nextHop(to netip.Addr) netip.Addr {
+	if e.next.IsValid() {
+		return e.next
+	}
+	return to
 }

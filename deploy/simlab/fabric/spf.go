@@ -135,6 +135,9 @@ func (r reach) attach(q *process, id uint32) {
 			prefix = netip.PrefixFrom(s.Address.Addr(), 32)
 		}
 		r.offer(target{prefix: prefix}, reached{IntraArea, base.cost + s.cost(), base.hops})
+		for _, own := range s.announced() {
+			r.offer(target{prefix: own.Masked()}, reached{IntraArea, base.cost + s.cost(), base.hops})
+		}
 	}
 }
 
@@ -223,8 +226,11 @@ func (p *process) externals() []external {
 	}
 	if p.RedistributeConnected {
 		for _, q := range p.host.ports {
-			if _, speaks := p.host.speaks(q); !speaks && q.Address.IsValid() && q.up() {
-				all = append(all, external{q.Address.Masked(), externalMetric})
+			if _, speaks := p.host.speaks(q); speaks || !q.up() {
+				continue
+			}
+			for _, own := range q.Addresses() {
+				all = append(all, external{own.Masked(), externalMetric})
 			}
 		}
 	}

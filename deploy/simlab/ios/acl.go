@@ -35,7 +35,7 @@ func numberedLists() []*node {
 func listTree(extended bool) []*node {
 	return append(entryNodes(extended, addNamed, noNamed),
 		asks(number("sequence", 1, 2147483647), "Sequence Number", entryNodes(extended, addNamed, noNamed)...).undoes(noSequence),
-		command("end", "Exit from configure mode", endConfig),
+		command("end", "Exit from configure mode", endConfig).hides(),
 		command("exit", "Exit from access-list configuration mode", exitConfig))
 }
 

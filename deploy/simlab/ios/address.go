@@ -3,6 +3,7 @@ package ios
 import (
 	"context"
 	"net/netip"
+	"slices"
 
 	"gns3copilot/deploy/simlab/fabric"
 )
@@ -30,13 +31,43 @@ func ipAddress(_ context.Context, s *shell, a args) error {
 		return nil
 	}
 	for _, i := range s.r.host.Interfaces() {
-		if i.Name != s.ifaces[0] && i.Address.IsValid() && i.Address.Overlaps(want) {
+		overlaps := func(own netip.Prefix) bool { return own.Overlaps(want) }
+		if i.Name != s.ifaces[0] && slices.ContainsFunc(i.Addresses(), overlaps) {
 			s.print("%% %s overlaps with %s\n", want.Masked().Addr(), i.Name)
 			return nil
 		}
 	}
-	s.edit(func(i *fabric.Interface) { i.Address = want })
+	s.setAddress(want)
 	return nil
+}
+
+// isSecondary reports whether the command is about a further address.
+func (s *shell) isSecondary() bool { return s.said[len(s.said)-1] == secondaryWord }
+
+const secondaryWord = "secondary"
+
+// setAddress gives the selected interfaces their first address, or one more. An address is on an interface once.
+func (s *shell) setAddress(want netip.Prefix) {
+	for _, name := range s.ifaces {
+		if i, _ := s.r.host.Interface(name); s.isSecondary() && i.Address.Addr() == want.Addr() {
+			s.print("Secondary address can't be same as primary\n")
+			return
+		}
+	}
+	more := s.isSecondary()
+	s.edit(func(i *fabric.Interface) {
+		i.Secondary = without(i.Secondary, want.Addr())
+		if more {
+			i.Secondary = append(i.Secondary, want)
+		} else {
+			i.Address = want
+		}
+	})
+}
+
+// without copies a list of addresses, one of them left out.
+func without(all []netip.Prefix, a netip.Addr) []netip.Prefix {
+	return slices.DeleteFunc(slices.Clone(all), func(own netip.Prefix) bool { return own.Addr() == a })
 }
 
 // hostAddress tells the addresses of hosts from those of this network, of loops, of groups and of no use at all.
@@ -82,15 +113,33 @@ func lastAddress(p netip.Prefix) netip.Addr {
 	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
 }
 
-// noIPAddress removes the address; naming one that isn't there is an error.
+// noIPAddress removes all addresses, or the named one. Naming one that isn't there is an error, and the first is the last to go.
 func noIPAddress(_ context.Context, s *shell, a args) error {
+	named, err := netip.ParseAddr(a["address"])
+	if err != nil {
+		s.edit(func(i *fabric.Interface) { i.Address, i.Secondary = netip.Prefix{}, nil })
+		return nil
+	}
 	for _, name := range s.ifaces {
-		if i, ok := s.r.host.Interface(name); ok && a["address"] != "" && i.Address.Addr().String() != a["address"] {
+		i, ok := s.r.host.Interface(name)
+		switch {
+		case !ok:
+		case s.isSecondary() && len(without(i.Secondary, named)) == len(i.Secondary), !s.isSecondary() && i.Address.Addr() != named:
 			s.print("%% Invalid address\n")
+			return nil
+		case !s.isSecondary() && len(i.Secondary) > 0:
+			s.print("Must delete secondary before deleting primary\n")
 			return nil
 		}
 	}
-	s.edit(func(i *fabric.Interface) { i.Address = netip.Prefix{} })
+	more := s.isSecondary()
+	s.edit(func(i *fabric.Interface) {
+		if more {
+			i.Secondary = without(i.Secondary, named)
+		} else {
+			i.Address = netip.Prefix{}
+		}
+	})
 	return nil
 }
 

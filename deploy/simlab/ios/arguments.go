@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"gns3copilot/deploy/simlab/fabric"
 )
 
 // word takes any single word.
@@ -60,11 +62,7 @@ func area(name string) *argument {
 // taken, and when create is set those, too, that come into being with their first mention.
 func port(r *Router, create bool) *argument {
 	return &argument{name: "interface", label: "IFNAME", apart: true, begun: portBegun(r, create), take: func(_ string, tokens []token) (string, int) {
-		text, used := tokens[0].text, 1
-		if !strings.ContainsAny(text, "0123456789") && len(tokens) > 1 {
-			text, used = text+tokens[1].text, 2
-		}
-		name := longName(text)
+		name, used := joinedName(tokens)
 		if name == "" {
 			return "", 0
 		}
@@ -80,12 +78,33 @@ const (
 	fastName     = "FastEthernet"
 	ethernetName = "Ethernet"
 	loopbackName = "Loopback"
+	nullName     = "Null"
 	vlanName     = "Vlan"
 )
 
+// joinedName reads an interface's name from one word or two, and how many they were.
+func joinedName(tokens []token) (string, int) {
+	text, used := tokens[0].text, 1
+	if !strings.ContainsAny(text, "0123456789") && len(tokens) > 1 {
+		text, used = text+tokens[1].text, 2
+	}
+	return longName(text), used
+}
+
+// nullPort takes the name of the interface that discards everything.
+func nullPort() *argument {
+	return &argument{name: "interface", label: nullName, apart: true, begun: nullBegun, take: func(_ string, tokens []token) (string, int) {
+		name, used := joinedName(tokens)
+		if name != fabric.NullName {
+			return "", 0
+		}
+		return name, used
+	}}
+}
+
 // kinds lists the long names and what they are shortened to.
 func kinds() map[string]string {
-	return map[string]string{fastName: "Fa", ethernetName: "Et", loopbackName: "Lo", vlanName: "Vl"}
+	return map[string]string{fastName: "Fa", ethernetName: "Et", loopbackName: "Lo", nullName: "Nu", vlanName: "Vl"}
 }
 
 // longName spells out an interface's name; it gives "" for what can't be one.

@@ -87,6 +87,18 @@ func portBegun(r *Router, create bool) func(string) []string {
 	}
 }
 
+// nullBegun is what help shows for the beginning of the null interface's name.
+func nullBegun(text string) []string {
+	at := strings.IndexAny(text, " 0123456789")
+	switch {
+	case at < 0 && strings.HasPrefix(strings.ToLower(nullName), text):
+		return []string{nullName}
+	case at > 0 && strings.HasPrefix(strings.ToLower(nullName), text[:at]):
+		return numbersBegun([]span{{"", 0, 0}}, strings.TrimPrefix(text[at:], " "))
+	}
+	return nil
+}
+
 // span is the numbers that may stand in one place of an interface's name, after what comes before them.
 type span struct {
 	before    string

@@ -64,9 +64,25 @@ func (r *Router) boot(ctx context.Context, t *terminal.Terminal, again bool) (*s
 	}
 	t.Print("\n\nPress RETURN to get started!\n\n")
 	if again {
-		s.log("%%SYS-5-RESTART: System restarted --")
+		s.logRestart()
 	}
 	return s, nil
+}
+
+// logRestart reports the interfaces that have come up, and which software has.
+func (s *shell) logRestart() {
+	for _, i := range s.r.interfaces() {
+		if !i.Virtual && !i.Shutdown {
+			s.log("%%LINK-3-UPDOWN: Interface %s, changed state to up", i.Name)
+		}
+	}
+	for _, i := range s.r.interfaces() {
+		if i.Line && i.Parent == "" {
+			s.logLine(i.Name, true)
+		}
+	}
+	_, software, _ := s.r.model()
+	s.log("%%SYS-5-RESTART: System restarted --\n%s\nSimulated by the GNS3 Copilot demo lab", software)
 }
 
 // bootstrap shows a boot until the image runs.

@@ -34,6 +34,7 @@ func configTree(r *Router) []*node {
 		}},
 		group("interface", "Select an interface to configure",
 			group("range", "interface range command", asks(portRange(r), "Interfaces").does(selectRange)),
+			asks(nullPort(), "Null interface").does(selectNull).undoes(noInterface),
 			asks(port(r, true), "Interface name").does(selectInterface).undoes(noInterface)),
 		group("ip", "Global IP configuration subcommands", ipNodes(r)...),
 		lineNode(),
@@ -125,13 +126,13 @@ func setFlag(name string, on bool) action {
 func setRouting(on bool) action {
 	return func(_ context.Context, s *shell, _ args) error {
 		s.r.flags["ip routing"] = on
+		if !on {
+			// First, so that neighbours are lost because their process ends.
+			for _, p := range s.r.host.OSPF() {
+				s.removeOSPF(p.ID)
+			}
+		}
 		s.r.host.SetForwarding(on)
-		if on {
-			return nil
-		}
-		for _, p := range s.r.host.OSPF() {
-			s.removeOSPF(p.ID)
-		}
 		return nil
 	}
 }
@@ -145,7 +146,7 @@ func selectControlPlane(_ context.Context, s *shell, _ args) error {
 // controlPlaneTree is the commands below "control-plane".
 func controlPlaneTree() []*node {
 	return []*node{
-		command("end", "Exit from configure mode", endConfig),
+		command("end", "Exit from configure mode", endConfig).hides(),
 		command("exit", "Exit from control-plane configuration mode", exitConfig),
 	}
 }

@@ -2,6 +2,7 @@ package ios
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -25,10 +26,12 @@ type node struct {
 	arg   *argument // nil for a keyword
 	help  string
 	level level
-	next  []*node
-	run   action
-	undo  action // what it does after "no"
-	show  func(s *shell, a args) string
+	// unlisted says that help is silent about it, though it is understood.
+	unlisted bool
+	next     []*node
+	run      action
+	undo     action // what it does after "no"
+	show     func(s *shell, a args) string
 }
 
 // argument recognises what isn't a keyword.
@@ -65,7 +68,7 @@ type grammar struct {
 func newGrammar(r *Router) grammar {
 	below := interfaceTree(r)
 	return grammar{exec: execTree(r), config: map[mode][]*node{
-		modeConfig: configTree(r), modeInterface: below, modeSubinterface: below, modeRange: below, modeRouter: ospfTree(r),
+		modeConfig: configTree(r), modeInterface: below, modeSubinterface: below, modeRange: below, modeNull: nullTree(), modeRouter: ospfTree(r),
 		modeLine: lineTree(), modeStandard: listTree(false), modeExtended: listTree(true), modeVLAN: vlanTree(),
 		modeControlPlane: controlPlaneTree(),
 	}}
@@ -198,6 +201,8 @@ func (n *node) does(run action) *node { n.run = run; return n }
 
 func (n *node) undoes(undo action) *node { n.undo = undo; return n }
 
+func (n *node) hides() *node { n.unlisted = true; return n }
+
 func (n *node) only(l level) *node { n.level = l; return n }
 
 // keeps makes a command that is stored, shown and has no other effect. Its first words say which stored command it replaces;
@@ -220,6 +225,11 @@ func (n *node) keeps(section string, words int) *node {
 		return nil
 	}
 	return n
+}
+
+// negatable reports whether "no" may stand before a command that begins here.
+func (n *node) negatable() bool {
+	return n.undo != nil || slices.ContainsFunc(n.next, (*node).negatable)
 }
 
 // ends reports whether a command may end here.

@@ -12,6 +12,8 @@ type choice struct {
 	begun  string // the beginning of the word that is being typed; "" after a blank
 	mayEnd bool   // the line may end here
 	mayCut bool   // an output filter may follow
+	// negated says that "no" or "default" stands before: what has no opposite is left out.
+	negated bool
 }
 
 // help answers "?": the words that may stand here, or those that begin with the unfinished one.
@@ -27,30 +29,42 @@ func (s *shell) help(typed string) string {
 	return text + "\n"
 }
 
-// list writes the choices: words alone when one is being typed, with explanations otherwise.
-func (c choice) list(l level) string {
-	var b strings.Builder
-	seen := map[string]bool{}
-	show := func(label, help string) {
-		switch {
-		case seen[label]:
-		case c.begun != "":
-			b.WriteString(label + "  ")
-		default:
-			fmt.Fprintf(&b, "  %-18s %s\n", label, help)
-		}
-		seen[label] = true
-	}
+// offer is a line of help.
+type offer struct{ label, help string }
+
+// offers are the choices in the order of IOS: capital letters before small ones, and the ends of a line last.
+func (c choice) offers(l level) []offer {
+	var all []offer
 	for _, n := range c.set {
-		if n.level > l {
+		if n.level > l || n.unlisted || c.negated && !n.negatable() {
 			continue
 		}
 		for _, label := range n.labels(c.begun) {
-			show(label, n.help)
+			all = append(all, offer{label, n.help})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b offer) int { return strings.Compare(a.label, b.label) })
+	all = slices.CompactFunc(all, func(a, b offer) bool { return a.label == b.label })
 	if c.mayCut && strings.HasPrefix(pipeSign, c.begun) {
-		show(pipeSign, "Output modifiers")
+		all = append(all, offer{pipeSign, "Output modifiers"})
+	}
+	return all
+}
+
+// list writes the choices: words alone when one is being typed, with explanations otherwise, below each other.
+func (c choice) list(l level) string {
+	var b strings.Builder
+	all := c.offers(l)
+	width := 0
+	for _, e := range all {
+		width = max(width, len(e.label))
+	}
+	for _, e := range all {
+		if c.begun != "" {
+			b.WriteString(e.label + "  ")
+		} else {
+			fmt.Fprintf(&b, "  %-*s  %s\n", width, e.label, e.help)
+		}
 	}
 	switch {
 	case c.mayEnd:
@@ -59,6 +73,19 @@ func (c choice) list(l level) string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// prefixes are the words that may stand before a command of a mode, as far as IOS lists them there.
+func prefixes(m mode) []*node {
+	no := group("no", "Negate a command or set its defaults")
+	back := group("default", "Set a command to its defaults")
+	switch m {
+	case modeConfig:
+		return []*node{back, group("do", "To run exec commands in config mode"), no}
+	case modeVLAN:
+		return []*node{no}
+	}
+	return []*node{back, no}
 }
 
 // choices gives what may follow what has been typed, or why nothing can.
@@ -81,6 +108,9 @@ func (s *shell) choices(typed string) (choice, problem) {
 		tokens = tokens[1:]
 	}
 	c, trouble := s.follow(s.r.grammar.config[s.mode], typed, tokens, begun, negated)
+	if len(tokens) == 0 && !negated {
+		c.set = append(slices.Clone(c.set), prefixes(s.mode)...)
+	}
 	if s.mode != modeConfig && (trouble == invalid || begun != "" && c.list(privileged) == "") {
 		// A command that only the global mode knows may be typed here, too.
 		return s.follow(s.r.grammar.config[modeConfig], typed, tokens, begun, negated)
@@ -116,11 +146,11 @@ func (s *shell) follow(set []*node, typed string, tokens []token, begun string, 
 	case p.problem != fine:
 		return choice{}, p.problem
 	case p.leaf == nil:
-		return choice{set: set, begun: begun}, fine
+		return choice{set: set, begun: begun, negated: negated}, fine
 	case p.leaf.arg != nil && p.leaf.arg.greedy && begun != "":
 		return choice{set: []*node{p.leaf}, begun: begun}, fine
 	}
-	c := choice{set: p.leaf.next, begun: begun, mayCut: p.leaf.show != nil}
+	c := choice{set: p.leaf.next, begun: begun, mayCut: p.leaf.show != nil, negated: negated}
 	c.mayEnd = begun == "" && (negated && p.leaf.undo != nil || !negated && p.leaf.ends())
 	return c, fine
 }

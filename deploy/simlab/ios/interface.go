@@ -23,7 +23,7 @@ func interfaceTree(r *Router) []*node {
 			group("dot1q", "IEEE 802.1Q Virtual LAN",
 				asks(number("vlan", 1, maxVLAN), "IEEE 802.1Q VLAN ID",
 					command("native", "Make this as native vlan", encapsulate).undoes(noEncapsulation)).does(encapsulate).undoes(noEncapsulation))),
-		command("end", "Exit from configure mode", endConfig),
+		command("end", "Exit from configure mode", endConfig).hides(),
 		command("exit", "Exit from interface configuration mode", exitConfig),
 		group("ip", "Interface Internet Protocol config commands", interfaceIPNodes()...),
 		group("keepalive", "Enable keepalive", asks(number("seconds", 0, 32767), "Keepalive period").keeps("", 1)),
@@ -68,7 +68,8 @@ func interfaceIPNodes() []*node {
 		group("access-group", "Specify access control for packets", direction(setFilter, noFilter)),
 		{word: "address", help: "Set the IP address of an interface", undo: noIPAddress, next: []*node{
 			asks(address("address"), "IP address",
-				asks(address("mask"), "IP subnet mask").does(ipAddress).undoes(noIPAddress)),
+				asks(address("mask"), "IP subnet mask",
+					command(secondaryWord, "Make this IP address a secondary address", ipAddress).undoes(noIPAddress)).does(ipAddress).undoes(noIPAddress)),
 		}},
 		group("helper-address", "Specify a destination address for UDP broadcasts", asks(address("helper"), "IP destination address").keeps("", 0)),
 		group("mtu", "Set IP Maximum Transmission Unit", asks(number("bytes", 68, 1500), "IP MTU in bytes").keeps("", 2)),
@@ -109,6 +110,22 @@ func selectInterface(_ context.Context, s *shell, a args) error {
 		s.logLine(name, true)
 	}
 	return nil
+}
+
+// selectNull is "interface null 0", which is there without a mention and has hardly anything to configure.
+func selectNull(_ context.Context, s *shell, a args) error {
+	s.mode, s.ifaces = modeNull, []string{a["interface"]}
+	return nil
+}
+
+// nullTree is the commands below the null interface, stored without effect.
+func nullTree() []*node {
+	return []*node{
+		command("end", "Exit from configure mode", endConfig).hides(),
+		command("exit", "Exit from interface configuration mode", exitConfig),
+		group("ip", "Interface Internet Protocol config commands",
+			command("unreachables", "Enable sending ICMP Unreachable messages", negative(false)).undoes(negative(true))),
+	}
 }
 
 // portRange takes several interfaces: fa0/0 - 1 , lo1. The value is their names.
@@ -206,7 +223,7 @@ func encapsulate(_ context.Context, s *shell, a args) error {
 }
 
 func noEncapsulation(_ context.Context, s *shell, _ args) error {
-	s.edit(func(i *fabric.Interface) { i.Tag, i.Native, i.Address = 0, false, netip.Prefix{} })
+	s.edit(func(i *fabric.Interface) { i.Tag, i.Native, i.Address, i.Secondary = 0, false, netip.Prefix{}, nil })
 	return nil
 }
 

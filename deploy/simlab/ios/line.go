@@ -3,6 +3,7 @@ package ios
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -66,17 +67,10 @@ func (s *shell) changeLogin(line string) {
 
 // lineTree is the commands below a line. Of what they set, only the console's login has an effect.
 func lineTree() []*node {
-	either := func(word, help string, words ...string) *node {
-		n := group(word, help)
-		for _, w := range words {
-			n.leads(command(w, w, nothing).keeps("", 2))
-		}
-		return n
-	}
 	return []*node{
 		group("access-class", "Filter connections based on an IP access list",
 			asks(word("list", "WORD"), "Access-list name", command("in", "Filter incoming connections", nothing).keeps("", 1))),
-		command("end", "Exit from configure mode", endConfig),
+		command("end", "Exit from configure mode", endConfig).hides(),
 		group("exec-timeout", "Set the EXEC timeout",
 			asks(number("minutes", 0, 35791), "Timeout in minutes",
 				asks(number("seconds", 0, 2147483), "Timeout in seconds").keeps("", 1)).keeps("", 1)),
@@ -92,9 +86,34 @@ func lineTree() []*node {
 			group("level", "Assign default privilege level for line", asks(number("level", 0, 15), "Default privilege level").keeps("", 2))),
 		group("session-timeout", "Set interval for closing connection", asks(number("minutes", 0, 35791), "Minutes").keeps("", 1)),
 		group("transport", "Define transport protocols for line",
-			either("input", "Define which protocols to use when connecting", "all", "none", "ssh", "telnet"),
-			either("output", "Define which protocols to use for outgoing connections", "all", "none", "ssh", "telnet"),
-			either("preferred", "Specify the preferred protocol to use", "none", "ssh", "telnet")),
+			transportNode("input", "Define which protocols to use when connecting", true),
+			transportNode("output", "Define which protocols to use for outgoing connections", true),
+			transportNode("preferred", "Specify the preferred protocol to use", false)),
 		group("width", "Set width of the display terminal", asks(number("columns", 0, 512), "Number of characters").keeps("", 1)),
 	}
+}
+
+// transportNode is "transport input", "output" or "preferred". Where several protocols may be named, so may all of them at once.
+// "no" takes the line away whatever it names.
+func transportNode(word, help string, several bool) *node {
+	key := "transport " + word
+	set := func(_ context.Context, s *shell, _ args) error {
+		named := slices.Clone(s.said[2:])
+		slices.SortFunc(named, func(a, b string) int { return strings.Compare(b, a) }) // telnet before ssh, however they were typed
+		s.r.settings.set(s.line, key, key+" "+strings.Join(named, " "))
+		return nil
+	}
+	unset := func(_ context.Context, s *shell, _ args) error {
+		s.r.settings.drop(s.line, key)
+		return nil
+	}
+	protocol := func(name, help string) *node { return command(name, help, set).undoes(unset) }
+	ssh, telnet := protocol("ssh", "TCP/IP SSH protocol"), protocol("telnet", "TCP/IP Telnet protocol")
+	n := group(word, help, protocol("none", "No protocols"), ssh, telnet).undoes(unset)
+	if several {
+		n.leads(protocol("all", "All protocols"))
+		ssh.leads(protocol("telnet", "TCP/IP Telnet protocol"))
+		telnet.leads(protocol("ssh", "TCP/IP SSH protocol"))
+	}
+	return n
 }

@@ -10,6 +10,7 @@ const (
 	modeInterface
 	modeSubinterface
 	modeRange
+	modeNull
 	modeRouter
 	modeLine
 	modeStandard // a standard access list
@@ -28,7 +29,7 @@ func (m mode) suffix() string {
 		return ">"
 	case modeEnabled:
 		return "#"
-	case modeInterface:
+	case modeInterface, modeNull:
 		return "(config-if)#"
 	case modeSubinterface:
 		return "(config-subif)#"
@@ -71,7 +72,7 @@ func (s *shell) level() level {
 // sections gives where a stored command goes: to what is being configured, else to its global section.
 func (s *shell) sections(global string) []string {
 	switch s.mode {
-	case modeInterface, modeSubinterface, modeRange:
+	case modeInterface, modeSubinterface, modeRange, modeNull:
 		var all []string
 		for _, name := range s.ifaces {
 			all = append(all, "interface "+name)

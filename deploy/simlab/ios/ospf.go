@@ -38,7 +38,7 @@ func ospfTree(r *Router) []*node {
 		group("default-information", "Control distribution of default information",
 			switched("originate", "Distribute a default route", func(p *fabric.OSPFProcess, on bool) { p.Default, p.DefaultAlways = on, false }).leads(
 				switched("always", "Always advertise default route", func(p *fabric.OSPFProcess, on bool) { p.Default, p.DefaultAlways = on, on }))),
-		command("end", "Exit from configure mode", endConfig),
+		command("end", "Exit from configure mode", endConfig).hides(),
 		command("exit", "Exit from routing protocol configuration mode", exitConfig),
 		command(adjacencyLine, "Log changes in adjacency state", logAdjacency(adjacencyLine)).undoes(logAdjacency("no " + adjacencyLine)).leads(
 			command("detail", "Log all state changes", logAdjacency(adjacencyLine+" detail")).undoes(logAdjacency(adjacencyLine))),

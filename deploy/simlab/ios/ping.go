@@ -72,10 +72,10 @@ func (s *shell) target(ctx context.Context, a args) (netip.Addr, bool) {
 // route.
 func (s *shell) source(a args) (netip.Addr, bool) {
 	for _, i := range s.r.host.Interfaces() {
-		switch {
-		case !i.Address.IsValid() || !i.Line:
-		case i.Name == a["interface"], i.Address.Addr().String() == a["source"]:
-			return i.Address.Addr(), true
+		for _, own := range i.Addresses() {
+			if i.Line && (i.Name == a["interface"] || own.Addr().String() == a["source"]) {
+				return own.Addr(), true
+			}
 		}
 	}
 	switch {
@@ -186,7 +186,7 @@ func traceroute(ctx context.Context, s *shell, a args) error {
 	s.print("\nType escape sequence to abort.\nTracing the route to %s\n\n", to)
 	for ttl := 1; ttl <= traceMaxHops; ttl++ {
 		s.print("%3d", ttl)
-		last, stopped, err := s.traceHop(ctx, fabric.Probe{To: to, TTL: ttl, UDP: true})
+		last, stopped, err := s.traceHop(ctx, fabric.Probe{To: to, TTL: ttl, Protocol: fabric.UDP})
 		if err != nil {
 			return err
 		}

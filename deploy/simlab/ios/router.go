@@ -160,7 +160,8 @@ func (r *Router) load(ctx context.Context, t *terminal.Terminal, text string) {
 
 // introduce tells the neighbours who this is, unless CDP is off.
 func (r *Router) introduce() {
-	id := fabric.Identity{Name: r.hostname, Platform: "3725", Capabilities: "R S I"}
+	_, software, _ := r.model()
+	id := fabric.Identity{Name: r.hostname, Platform: "3725", Software: software, Capabilities: "R S I"}
 	if r.isSwitch {
 		id.Platform = "Linux Uni"
 	}

@@ -2,6 +2,7 @@ package ios
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"gns3copilot/deploy/simlab/fabric"
@@ -21,6 +22,9 @@ func (r *Router) runningConfig() string {
 	b.WriteString(r.vlanConfig())
 	for _, i := range r.inOrder() {
 		b.WriteString(r.interfaceConfig(i))
+	}
+	if lines := r.settings.text("interface "+fabric.NullName, " "); lines != "" {
+		b.WriteString("interface " + fabric.NullName + "\n" + lines + "!\n")
 	}
 	b.WriteString(r.ospfConfig() + r.settings.text("gateway", "") + "ip forward-protocol nd\n")
 	for _, route := range r.host.Routes() {
@@ -76,13 +80,7 @@ func (r *Router) interfaceConfig(i fabric.Interface) string {
 	case r.isSwitch && !i.Virtual:
 		b.WriteString(" no switchport\n")
 	}
-	switch {
-	case i.Switchport.On:
-	case i.Address.IsValid():
-		fmt.Fprintf(&b, " ip address %s %s\n", i.Address.Addr(), maskOf(i.Address.Bits()))
-	default:
-		b.WriteString(" no ip address\n")
-	}
+	b.WriteString(addressConfig(i))
 	if i.FilterIn != "" {
 		b.WriteString(" ip access-group " + i.FilterIn + " in\n")
 	}
@@ -102,6 +100,27 @@ func (r *Router) interfaceConfig(i fabric.Interface) string {
 		}
 	}
 	return b.String() + r.settings.text(section, " ") + "!\n"
+}
+
+// addressConfig is the addresses of an interface's configuration, the first one last.
+func addressConfig(i fabric.Interface) string {
+	if i.Switchport.On {
+		return ""
+	}
+	var b strings.Builder
+	line := func(own netip.Prefix, more string) {
+		fmt.Fprintf(&b, " ip address %s %s%s\n", own.Addr(), maskOf(own.Bits()), more)
+	}
+	for _, own := range i.Secondary {
+		line(own, " "+secondaryWord)
+	}
+	switch {
+	case i.Address.IsValid():
+		line(i.Address, "")
+	case len(i.Secondary) == 0:
+		b.WriteString(" no ip address\n")
+	}
+	return b.String()
 }
 
 // routeConfig is a static route; a distance of 1 is the default.

@@ -19,9 +19,9 @@ func showTree(r *Router) *node {
 	lists := func() *node {
 		return shows("access-lists", "List access lists", showLists, &node{arg: word("list", "WORD"), help: "ACL name", show: showLists})
 	}
+	one := &node{arg: port(r, false), help: "Interface name", show: showInterfaces}
 	interfaces := shows("interfaces", "Interface status and configuration", showInterfaces,
-		shows("description", "Show interface description", showDescriptions),
-		&node{arg: port(r, false), help: "Interface name", show: showInterfaces})
+		shows("description", "Show interface description", showDescriptions), one)
 	tree := group("show", "Show running system information",
 		lists(),
 		shows("arp", "ARP table", showARP),
@@ -53,13 +53,17 @@ func showTree(r *Router) *node {
 		shows("version", "System hardware and software status", showVersion),
 	)
 	if r.isSwitch {
-		interfaces.leads(shows("status", "Show interface line status", showStatus), shows("trunk", "Show interface trunk information", showTrunk))
+		switchport := shows("switchport", "Show interface switchport information", showSwitchports)
+		one.leads(switchport)
+		interfaces.leads(switchport, shows("status", "Show interface line status", showStatus), shows("trunk", "Show interface trunk information", showTrunk))
 		tree.leads(
 			group("mac", "MAC configuration", shows("address-table", "MAC forwarding table", showStations)),
 			shows("mac-address-table", "MAC forwarding table", showStations),
-			shows("vlan", "VTP VLAN status", showVLANs, shows("brief", "VTP all VLAN status in brief", showVLANs)))
+			shows("vlan", "VTP VLAN status", showVLANs, shows("brief", "VTP all VLAN status in brief", showVLANs),
+				group("id", "VTP VLAN status by VLAN id", &node{arg: number("vlan", 1, maxVLAN), help: "ISL VLAN IDs 1-4094", show: showVLAN})))
+		return tree
 	}
-	return tree
+	return tree.leads(shows("vlans", "Virtual LANs Information", showRouterVLANs))
 }
 
 func showPrivilege(s *shell, _ args) string {

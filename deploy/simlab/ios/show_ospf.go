@@ -2,6 +2,7 @@ package ios
 
 import (
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 // showOSPFTree is what may follow "show ip ospf".
 func showOSPFTree(r *Router) *node {
 	return shows("ospf", "OSPF information", showOSPF,
+		shows("database", "Database summary", showOSPFDatabase),
 		shows("interface", "Interface information", showOSPFInterfaces,
 			shows("brief", "Display interface summary information", showOSPFBrief),
 			&node{arg: port(r, false), help: "Interface name", show: showOSPFInterfaces}),
@@ -46,6 +48,50 @@ func showOSPF(s *shell, _ args) string {
 		}
 	}
 	return b.String()
+}
+
+// refreshTime is the age at which a router announces anew.
+const refreshTime = 30 * time.Minute
+
+// showOSPFDatabase lists router and network LSAs by area. Sequence numbers and checksums only look like some.
+func showOSPFDatabase(s *shell, _ args) string {
+	var b strings.Builder
+	for _, p := range s.r.host.OSPF() {
+		fmt.Fprintf(&b, "\n            OSPF Router with ID (%s) (Process ID %d)\n", validOr(p.InUse), p.ID)
+		all := s.r.host.Database(p.ID)
+		areas := map[uint32]int{}
+		for _, l := range all {
+			areas[l.Area]++
+		}
+		for _, id := range sortedKeys(areas) {
+			here := func(network bool) []fabric.LSA {
+				return slices.DeleteFunc(slices.Clone(all), func(l fabric.LSA) bool { return l.Area != id || l.Network != network })
+			}
+			fmt.Fprintf(&b, "\n\t\tRouter Link States (Area %d)\n\nLink ID         ADV Router      Age         Seq#       Checksum Link count\n", id)
+			for _, l := range here(false) {
+				fmt.Fprintf(&b, "%s %d\n", s.lsaRow(l), l.Links)
+			}
+			networks := here(true)
+			if len(networks) == 0 {
+				continue
+			}
+			fmt.Fprintf(&b, "\n\t\tNet Link States (Area %d)\n\nLink ID         ADV Router      Age         Seq#       Checksum\n", id)
+			for _, l := range networks {
+				b.WriteString(s.lsaRow(l) + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// lsaRow is the columns that all kinds of LSAs have.
+func (s *shell) lsaRow(l fabric.LSA) string {
+	age := s.r.journal.uptime()
+	if !l.Since.IsZero() {
+		age = time.Since(l.Since)
+	}
+	sum := crc32.ChecksumIEEE(fmt.Append(nil, l.Network, l.ID, l.Router, l.Links)) & 0xffff
+	return fmt.Sprintf("%-15s %-15s %-11d 0x80000002 0x%06X", l.ID, l.Router, int((max(age, 0) % refreshTime).Seconds()), sum)
 }
 
 func sortedKeys(m map[uint32]int) []uint32 {

@@ -3,6 +3,7 @@ package ios
 import (
 	"context"
 	"net/netip"
+	"slices"
 
 	"gns3copilot/deploy/simlab/fabric"
 )
@@ -19,6 +20,7 @@ func routeNode(r *Router) *node {
 		asks(address("mask"), "Destination prefix mask",
 			via(),
 			asks(port(r, false), "Outgoing interface", via(), distance()).does(ipRoute).undoes(noIPRoute),
+			asks(nullPort(), "Null interface", distance()).does(ipRoute).undoes(noIPRoute),
 		).undoes(noIPRoute))
 }
 
@@ -45,7 +47,7 @@ func ipRoute(_ context.Context, s *shell, a args) error {
 		return nil
 	}
 	for _, i := range s.r.host.Interfaces() {
-		if r.Via.IsValid() && i.Address.IsValid() && i.Address.Addr() == r.Via {
+		if slices.ContainsFunc(i.Addresses(), func(own netip.Prefix) bool { return own.Addr() == r.Via }) {
 			s.print("%%Invalid next hop address (it's this router)\n")
 			return nil
 		}

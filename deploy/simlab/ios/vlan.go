@@ -22,7 +22,7 @@ func vlanNode() *node {
 // vlanTree is the commands below a VLAN.
 func vlanTree() []*node {
 	return []*node{
-		command("end", "Exit from configure mode", endConfig),
+		command("end", "Exit from configure mode", endConfig).hides(),
 		command("exit", "Apply changes, bump revision number, and exit mode", exitConfig),
 		{word: "name", help: "Ascii name of the VLAN", undo: unnameVLAN, next: []*node{
 			asks(word("name", "WORD"), "The ascii name for the VLAN").does(nameVLAN).undoes(unnameVLAN)}},

@@ -98,11 +98,10 @@ func (s *shell) showARP(argv []string) {
 }
 
 // set gives the PC a name or an MTU. The MTU is shown and has no other effect.
-func set(_ context.Context, s *shell, argv []string) error {
+func set(ctx context.Context, s *shell, argv []string) error {
 	switch {
 	case len(argv) < 2:
-		s.t.Print("\nset ARG ...\n  Set hostname and MTU\n    ARG:\n    mtu value     Set the MTU of the interface\n" +
-			"    pcname NAME   Set the hostname of the current VPC to NAME\n")
+		return help(ctx, s, argv)
 	case !strings.HasPrefix("mtu", argv[1]) && !strings.HasPrefix("pcname", argv[1]):
 		s.t.Print("Invalid command.\n")
 	case len(argv) != 3:
@@ -123,10 +122,10 @@ func set(_ context.Context, s *shell, argv []string) error {
 }
 
 // clearState is "clear": it forgets the address or the neighbours.
-func clearState(_ context.Context, s *shell, argv []string) error {
+func clearState(ctx context.Context, s *shell, argv []string) error {
 	switch {
 	case len(argv) < 2:
-		s.t.Print("\nclear ARG\n  Clear ip and arp\n")
+		return help(ctx, s, argv)
 	case argv[1] == "ip":
 		s.pc.configure(netip.Prefix{}, netip.Addr{})
 		s.t.Print("IPv4 address/mask, gateway, DNS, and DHCP cleared\n")
@@ -162,10 +161,7 @@ func dhcp(ctx context.Context, s *shell, _ []string) error {
 // none afterwards when the answer is yes.
 func ip(ctx context.Context, s *shell, argv []string) error {
 	if len(argv) < 2 {
-		s.t.Print("\nip ARG ...\n  Configure the current VPC's IP settings\n    ARG ...:\n" +
-			"    address [mask] [gateway]\n    address [gateway] [mask]\n" +
-			"                   Set the VPC's ip, default gateway ip and network mask\n")
-		return nil
+		return help(ctx, s, argv)
 	}
 	if strings.HasPrefix("dhcp", argv[1]) {
 		return dhcp(ctx, s, nil)

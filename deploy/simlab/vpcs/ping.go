@@ -16,7 +16,6 @@ const (
 	hopTime     = 9 * time.Millisecond // one hop's round trip
 	defaultData = 56
 	headers     = 28 // IP and ICMP
-	maxHops     = 64
 )
 
 // pingOptions are what follows the host.
@@ -74,12 +73,7 @@ func milliseconds(n int) time.Duration {
 // ping finds the next hop once, then sends packets at the interval.
 func ping(ctx context.Context, s *shell, argv []string) error {
 	if len(argv) < 2 {
-		s.t.Print("\nping HOST [OPTION ...]\n  Ping the network HOST. HOST can be an ip address\n    Options:\n" +
-			"     -c count       Packet count, default 5\n     -i ms          Wait ms milliseconds between sending each packet\n" +
-			"     -l size        Data size\n     -T ttl         Set ttl, default 64\n" +
-			"     -t             Send packets until interrupted by Ctrl+C\n" +
-			"     -w ms          Wait ms milliseconds to receive the response\n\n  Notes: Use Ctrl+C to stop the command.\n")
-		return nil
+		return help(ctx, s, argv)
 	}
 	o, ok := parsePing(argv[2:])
 	if !ok {
@@ -191,87 +185,3 @@ func roundTrip(hops, n int) time.Duration {
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// trace sends UDP packets with a growing time to live.
-func trace(ctx context.Context, s *shell, argv []string) error {
-	if len(argv) < 2 {
-		s.t.Print("\ntrace HOST [OPTION ...]\n  Print the path packets take to the network HOST.\n    Options:\n" +
-			"      -m ttl         Maximum ttl, default 8\n\n  Notes: Use Ctrl+C to stop the command.\n")
-		return nil
-	}
-	limit, ok := parseTrace(argv[2:])
-	if !ok {
-		s.t.Print("Invalid TTL\n")
-		return nil
-	}
-	to, ok := s.destination(argv[1])
-	if !ok {
-		return nil
-	}
-	if s.pc.address.IsValid() && to == s.pc.address.Addr() {
-		s.t.Print(fmt.Sprintf("traceroute to %s, %d hops max\n 1 %s     0.001 ms\n", to, limit, to))
-		return nil
-	}
-	s.t.Print(fmt.Sprintf("trace to %s, %d hops max, press Ctrl+C to stop\n", to, limit))
-	if ok, err := s.reachNextHop(ctx, to); err != nil || !ok {
-		return err
-	}
-	for ttl := 1; ttl <= limit; ttl++ {
-		over, err := s.traceHop(ctx, to, ttl)
-		if err != nil || over {
-			return err
-		}
-	}
-	return nil
-}
-
-// parseTrace reads the limit: with -m or alone.
-func parseTrace(argv []string) (int, bool) {
-	limit := 8
-	for _, word := range argv {
-		if word == "-m" {
-			continue
-		}
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 || n > maxHops {
-			return 0, false
-		}
-		limit = n
-	}
-	return limit, true
-}
-
-// traceHop prints one line, which appears when its probes are done. It reports whether the trace is over.
-func (s *shell) traceHop(ctx context.Context, to netip.Addr, ttl int) (over bool, err error) {
-	line := fmt.Sprintf("%2d   ", ttl)
-	for n := range 3 {
-		reply := s.pc.host.Send(fabric.Probe{To: to, TTL: ttl})
-		wait := arpPatience
-		if heard(reply) {
-			wait = roundTrip(reply.Hops, n)
-		}
-		stopped, err := s.t.Pause(ctx, wait)
-		if err != nil || stopped {
-			s.t.Print(line + "\n")
-			return true, err
-		}
-		switch {
-		case heard(reply) && reply.Outcome != fabric.Expired:
-			// The probe is a UDP packet: the destination says that nobody listens on its port.
-			reason := "3, code:3, Destination port unreachable"
-			if reply.Outcome != fabric.Answered {
-				reason = icmp(reply.Outcome)
-			}
-			s.t.Print(line + fmt.Sprintf("*%s   %.3f ms (ICMP type:%s)\n", reply.From, ms(wait), reason))
-			return true, nil
-		case heard(reply) && n == 0:
-			line += fmt.Sprintf("%s   %.3f ms", reply.From, ms(wait))
-		case heard(reply):
-			line += fmt.Sprintf("  %.3f ms", ms(wait))
-		default:
-			line += "  *"
-		}
-	}
-	s.t.Print(line + "\n")
-	return false, nil
-}

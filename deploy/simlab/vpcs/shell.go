@@ -108,6 +108,10 @@ func (s *shell) execute(ctx context.Context, line string) error {
 		}
 		return nil
 	}
+	argv[0] = found[0].name
+	if _, ok := pages()[argv[0]]; ok && wantsHelp(argv) {
+		return help(ctx, s, argv)
+	}
 	return found[0].run(ctx, s, argv)
 }
 
@@ -131,24 +135,5 @@ func echo(_ context.Context, s *shell, argv []string) error {
 // unavailable answers commands of the real program that have no meaning here.
 func unavailable(_ context.Context, s *shell, argv []string) error {
 	s.t.Print(argv[0] + " is not simulated\n")
-	return nil
-}
-
-// help lists what is simulated, in the real one's layout.
-func help(_ context.Context, s *shell, _ []string) error {
-	s.t.Print(`
-?                        Print help
-arp                      Shortcut for: show arp. Show arp table
-clear ARG                Clear IPv4, arp cache
-echo TEXT                Display TEXT in output
-history                  Shortcut for: show history
-ip ARG ... [OPTION]      Configure the current VPC's IP settings
-ping HOST [OPTION ...]   Ping HOST with ICMP
-save                     Save the configuration to startup.vpc
-set ARG ...              Set VPC name and MTU
-show [ARG ...]           Print the information of VPCs (default)
-trace HOST [OPTION ...]  Print the path packets take to network HOST
-version                  Shortcut for: show version
-`)
 	return nil
 }
