@@ -50,7 +50,7 @@ func watched(ctx context.Context, bus *progress.Bus, turnID string, stop atStop)
 			stopping = nil
 		}
 		for {
-			activity.RecordHeartbeat(ctx)
+			activity.RecordHeartbeat(working)
 			select {
 			case <-tick.C:
 			case <-stopping:
