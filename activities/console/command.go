@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 // The short quiet times, used only where what stands there is ambiguous.
 const (
 	settleQuiet   = 200 * time.Millisecond // a prompt that more may follow
+	splitQuiet    = 10 * time.Millisecond  // the prompt's text, which may be the first half of a line of output
+	gluedQuiet    = 2 * time.Second        // output that ends in the prompt's text, without a line end between
 	questionQuiet = 500 * time.Millisecond // a line that may be a question, or one that isn't finished yet
 	maybeQuiet    = 5 * time.Second        // a line that only ends like a question
 	probeQuiet    = 500 * time.Millisecond // a prompt that isn't the learned one
@@ -29,22 +32,31 @@ var errNoEcho = errors.New("no echo")
 // keyInterrupt is Ctrl-C.
 const keyInterrupt = "\x03"
 
+// keyEscape is Ctrl-^, which interrupts on IOS.
+const keyEscape = "\x1e"
+
 // keyLiteral is Ctrl-V: the next key is text, and does nothing.
 const keyLiteral = "\x16"
 
-// command runs one command and gives its output. A failure is about the command alone, with the console at its prompt
+// command runs one command and gives its output, whose Err is about the command alone, with the console at its prompt
 // again. An error is a domain error that ends the Run, of CodeAborted when ctx ended; s.broken tells whether the console
 // is at its prompt nevertheless. Output that came before either is returned too.
-func (s *session) command(ctx context.Context, command string, limit time.Duration) (string, *schema.Error, error) {
+func (s *session) command(ctx context.Context, command string, limit time.Duration) (Output, error) {
+	return s.confirmed(ctx, command, limit, 0)
+}
+
+// confirmed is command, with so many confirmations given.
+func (s *session) confirmed(ctx context.Context, command string, limit time.Duration, confirms int) (Output, error) {
 	if err := s.drain(); err != nil {
-		return "", nil, s.closed(err, "before a command")
+		return notTyped(command, s.closed(err, "before a command"))
 	}
 	if current := s.current(); current != "" && !s.prompt.matches(current) { // somebody else has typed
 		if !s.backToPrompt(ctx, []string{s.platform.ClearLine + keyInterrupt}) {
-			return "", nil, s.silent()
+			return notTyped(command, s.silent())
 		}
 	}
 	r := s.newReply(command)
+	r.confirms = confirms
 	s.reply = r
 	defer func() { s.reply = nil }()
 	enterLine := s.enterLine
@@ -58,9 +70,14 @@ func (s *session) command(ctx context.Context, command string, limit time.Durati
 	return s.conclude(ctx, r, v, err, limit)
 }
 
+// notTyped is the end of a command that the console was no longer fit for.
+func notTyped(command string, failure *schema.Error) (Output, error) {
+	return Output{Command: command, Err: failure}, failure
+}
+
 // newReply makes ready for a command's output.
 func (s *session) newReply(command string) *reply {
-	return &reply{session: s, command: command, keys: command, name: strconv.Quote(command),
+	return &reply{session: s, command: command, keys: command, name: strconv.Quote(command), prompt: s.standing(),
 		out: capture{half: max(1, s.options.MaxOutput/2)}}
 }
 
@@ -116,6 +133,16 @@ func (s *session) answer(ctx context.Context, r *reply, limit time.Duration) (ve
 		}
 		key := ""
 		switch v {
+		case atQuestion:
+			if !r.mayConfirm(s.current()) {
+				return v, nil
+			}
+			if err := ctx.Err(); err != nil {
+				return waiting, err
+			}
+			r.confirms, r.question, r.asked = r.confirms-1, s.current(), s.lines
+			deadline = time.Now().Add(s.options.RestartTimeout)
+			key = s.enter
 		case atPager:
 			key = s.platform.pagerKey(s.current())
 			s.screen.clear()
@@ -146,8 +173,11 @@ func (s *session) answer(ctx context.Context, r *reply, limit time.Duration) (ve
 
 // judge looks at the unfinished line of a running command.
 func (s *session) judge(r *reply) (verdict, time.Duration) {
+	if r.question != "" {
+		return s.judgeConfirmed(r)
+	}
 	if len(s.screen.line) > maxAsk {
-		return waiting, 0
+		return s.judgeGlued(r)
 	}
 	current := s.current()
 	if r.phase == entered {
@@ -159,10 +189,7 @@ func (s *session) judge(r *reply) (verdict, time.Duration) {
 	p := s.platform
 	switch {
 	case s.prompt.matches(current):
-		if r.unsure {
-			return atPrompt, settleQuiet
-		}
-		return atPrompt, 0
+		return atPrompt, r.promptQuiet()
 	case r.promptSplit(current):
 		return splitPrompt, settleQuiet
 	case current == "" && r.opensText:
@@ -181,6 +208,14 @@ func (s *session) judge(r *reply) (verdict, time.Duration) {
 		return atQuestion, questionQuiet
 	case maybeQuestion.MatchString(current):
 		return atQuestion, maybeQuiet
+	}
+	return s.judgeGlued(r)
+}
+
+// judgeGlued looks for the prompt behind output that did not end its line. Enter will tell.
+func (s *session) judgeGlued(r *reply) (verdict, time.Duration) {
+	if r.phase == answering && r.probe == "" && s.at != "" && bytes.HasSuffix(s.screen.current(), []byte(s.at)) {
+		return newPrompt, gluedQuiet
 	}
 	return waiting, 0
 }
@@ -211,13 +246,22 @@ func (s *session) clearTyped(ctx context.Context) (verdict, error) {
 	})
 }
 
-// conclude turns the end of a command into its output and what is to be said about it, and leaves the console at its prompt.
-func (s *session) conclude(ctx context.Context, r *reply, v verdict, err error, limit time.Duration) (string, *schema.Error, error) {
+// conclude turns the end of a command into its output, and leaves the console at its prompt.
+func (s *session) conclude(ctx context.Context, r *reply, v verdict, err error, limit time.Duration) (Output, error) {
+	text, failure, err := s.end(ctx, r, v, err, limit)
+	return Output{Command: r.command, Prompt: r.prompt, Text: text, Err: failure}, err
+}
+
+// end gives the text of a command's output and what is to be said about it, and leaves the console at its prompt.
+func (s *session) end(ctx context.Context, r *reply, v verdict, err error, limit time.Duration) (string, *schema.Error, error) {
 	switch {
+	case v == atBoot, r.question != "" && err != nil && !r.asksAgain():
+		return s.endConfirmed(r, err)
 	case err == nil && (v == atPrompt || v == splitPrompt || v == textTaken):
 		switch v {
 		case atPrompt:
 			s.at = s.current()
+			r.unglue(s.at)
 		case splitPrompt:
 			s.at = string(r.held[0]) + s.current()
 			r.dropHeld()
@@ -233,8 +277,8 @@ func (s *session) conclude(ctx context.Context, r *reply, v verdict, err error, 
 		text := r.text(s.current())
 		failure := &schema.Error{Code: schema.CodeDeviceQuestion,
 			Message: fmt.Sprintf("%s asked %q after %s. The question was not answered.", s.target.Device, question, r.name),
-			Hint:    "Only a person should answer this, on the device's console."}
-		if !s.backToPrompt(ctx, append([]string{keyInterrupt}, s.platform.Abort...)) {
+			Hint:    questionHint(question)}
+		if !s.cancelQuestion(ctx) {
 			return text, failure, failure
 		}
 		return text, failure, nil
@@ -277,6 +321,9 @@ func aborted(device, what string, err error) *schema.Error {
 func (s *session) returnTo(ctx context.Context) bool {
 	if s.reply.phase == typing {
 		return !s.broken
+	}
+	if questionPattern.MatchString(s.current()) {
+		return s.cancelQuestion(ctx)
 	}
 	return s.backToPrompt(ctx, s.platform.Abort)
 }

@@ -8,8 +8,11 @@
 // Push types confirmed configuration lines: each at most once, only at the verified prompt of the mode it is meant for, and
 // none after one that the device did not take. It says what is known of each, and leaves the mode whatever happens.
 //
+// RunConfirmed is for a command that a person has confirmed, such as reload: it also answers the device's own [confirm].
+//
 // Files: pool.go, visit.go and parked.go (who may use a console, and how long it is kept open), push.go, plan.go and
-// pushline.go (configuration lines), session.go (one logged-on console), sync.go and identify.go (the way to a known state,
-// and what the device is), command.go and reply.go (one command and its output), below them screen.go, prompt.go and
-// capture.go (from bytes to text), link.go and telnet.go (TCP and its options), platform.go (what is known of devices).
+// pushline.go (configuration lines), session.go (one logged-on console), sync.go, identify.go and enable.go (the way to a
+// known state, what the device is, and its privileged level), command.go, confirm.go and reply.go (one command, the
+// confirmations it asks for, and its output), below them screen.go, prompt.go and capture.go (from bytes to text), link.go
+// and telnet.go (TCP and its options), platform.go (what is known of devices).
 package console

@@ -76,7 +76,7 @@ func wantText(t *testing.T, o Output, want string) {
 	}
 }
 
-// wantCode checks the code of an error, of an Output or a Run.
+// wantCode checks the code of an error, of an Output or a Run, and that its message is one line that quotes something.
 func wantCode(t *testing.T, err error, want schema.Code) {
 	t.Helper()
 	if e, ok := err.(*schema.Error); ok && e == nil { // an Output's
@@ -84,6 +84,9 @@ func wantCode(t *testing.T, err error, want schema.Code) {
 	}
 	if got := schema.CodeOf(err); got != want {
 		t.Errorf("code %q, want %q: %v", got, want, err)
+	}
+	if err != nil && (strings.Contains(schema.AsError(err).Message, "\n") || strings.Contains(schema.AsError(err).Message, `""`)) {
+		t.Errorf("message %q", schema.AsError(err).Message)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // levelOf tells whether the line looks like a prompt of any known platform.
@@ -67,15 +66,19 @@ func (s *session) notes() string {
 	}
 }
 
-// askVersion tells platforms with similar prompts apart.
+// askVersion tells platforms with similar prompts apart. It leaves a configuration mode first, where there is no such
+// command.
 func (s *session) askVersion(ctx context.Context, line string) error {
 	s.platform = s.known.guess(line)
-	text, _, err := s.command(ctx, "show version", s.options.CommandTimeout)
+	if err := s.home(ctx); err != nil {
+		return err
+	}
+	out, err := s.command(ctx, "show version", s.options.CommandTimeout)
 	if err != nil {
 		return err
 	}
 	for _, p := range s.known {
-		if p.version != nil && p.version.MatchString(text) {
+		if p.version != nil && p.version.MatchString(out.Text) {
 			s.platform = p
 			return nil
 		}
@@ -88,44 +91,10 @@ func (s *session) askVersion(ctx context.Context, line string) error {
 	return nil
 }
 
-// climb goes to the level that commands run in: down out of configuration modes, up from the user level where the device
-// lets us without a password.
-func (s *session) climb(ctx context.Context) error {
-	if err := s.home(ctx); err != nil {
-		return err
-	}
-	desired := s.platform.level(s.platform.desired)
-	level := s.level()
-	if level == nil || level == desired || desired.up == "" || desired.previous != level.name {
-		return nil
-	}
-	line := s.lines
-	if err := s.link.typeKeys(desired.up + s.enter); err != nil {
-		return s.closed(err, "at "+desired.up)
-	}
-	arrived := s.promptAfter(line)
-	v, err := s.await(ctx, s.options.PromptTimeout, func() (verdict, time.Duration) {
-		if desired.asks != nil && desired.asks.MatchString(s.current()) {
-			return atQuestion, askQuiet
-		}
-		return arrived()
-	})
-	if err != nil {
-		return s.wakeError(err)
-	}
-	if v == atQuestion {
-		// Ctrl-C or, where it means nothing here, empty answers: IOS gives up after three.
-		if !s.backToPrompt(ctx, []string{keyInterrupt, s.enter, s.enter, s.enter}) {
-			return s.asked()
-		}
-	}
-	if s.level() != desired {
-		s.addNote("%q needs a password, so commands ran at the user level.", desired.up)
-	}
-	return nil
-}
-
 // addNote adds a sentence to what the report says about the device.
 func (s *session) addNote(format string, args ...any) {
-	s.note = strings.TrimSpace(s.note + " " + fmt.Sprintf(format, args...))
+	s.note = joined(s.note, fmt.Sprintf(format, args...))
 }
+
+// joined is two sentences in one text; either may be empty.
+func joined(text, more string) string { return strings.TrimSpace(text + " " + more) }

@@ -7,45 +7,43 @@ import (
 	"gns3copilot/activities/console/fakeconsole"
 )
 
-// A user level without a password is left upwards; with one, commands run at it and the report says so.
-func TestEnable(t *testing.T) {
+// A console of an unknown kind that was left in a mode which Ctrl-C does not leave is brought out of it before the device is
+// asked what it is.
+func TestPlatformDetectionInMode(t *testing.T) {
 	t.Parallel()
-	for _, password := range []bool{false, true} {
-		shell := ios("R1")
-		shell.Mode = ">"
-		shell.Prompt = func(host, mode string) string {
-			if mode == ">" {
-				return host + ">"
+	for want, prompt := range map[string]string{"cisco_iosxe": "#", "frr": "# "} {
+		for _, tag := range []string{"", "vpcs"} {
+			shell := ios("R1")
+			if want == "frr" {
+				shell.Replies["show version"] = recorded(t, "frr/show_version", "C1# ")
 			}
-			return host + "#"
-		}
-		shell.On = func(c *fakeconsole.Conn, command string) bool {
-			if command != "enable" {
-				return false
-			}
-			if !password {
-				shell.Mode = ""
-				return true
-			}
-			for range 3 { // it knows no Ctrl-C here
-				c.Send("Password: ")
-				for key := byte(0); key != '\r'; {
-					var ok bool
-					if key, ok = c.Key(); !ok {
-						return true
-					}
+			shell.Mode = "config-if"
+			shell.Prompt = func(host, mode string) string {
+				if mode != "" {
+					mode = "(" + mode + ")"
 				}
-				c.Send("\r\n")
+				return host + mode + prompt
 			}
-			c.Send("% Bad secrets\r\n\r\n")
-			return true
-		}
-		shell.OnKey = func(c *fakeconsole.Conn, key byte) bool { return key == 0x03 }
-		server := fakeconsole.Listen(t, shell.Serve)
-		report := mustRun(t, newPool(t, Options{}), server, "cisco_iosxe", "show clock")
-		wantText(t, report.Outputs[0], clock)
-		if strings.Contains(report.Note, "password") != password {
-			t.Errorf("note %q with password %v", report.Note, password)
+			shell.On = func(c *fakeconsole.Conn, command string) bool {
+				inMode := shell.Mode != "" && strings.HasPrefix(command, "show ")
+				if inMode {
+					c.Send(shell.Unknown)
+				}
+				return inMode
+			}
+			shell.OnKey = func(c *fakeconsole.Conn, key byte) bool {
+				if key == 0x03 {
+					shell.Half("")
+					c.Send("\r\n" + shell.PromptText())
+				}
+				return key == 0x03
+			}
+			server := fakeconsole.Listen(t, shell.Serve)
+			report := mustRun(t, newPool(t, Options{}), server, tag, "show clock")
+			wantText(t, report.Outputs[0], clock)
+			if report.Platform != want || strings.Contains(report.Note, "could not be told") {
+				t.Errorf("platform %q, note %q, want %q", report.Platform, report.Note, want)
+			}
 		}
 	}
 }

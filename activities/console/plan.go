@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -75,12 +76,13 @@ func (p *platform) openedBlock(line string) string {
 	if parts == nil {
 		return ""
 	}
-	_, size := utf8.DecodeRuneInString(parts[1])
-	delimiter := parts[1][:size]
-	if strings.HasPrefix(parts[1], "^C") {
+	text := cmp.Or(parts[1:]...)
+	_, size := utf8.DecodeRuneInString(text)
+	delimiter := text[:size]
+	if strings.HasPrefix(text, "^C") {
 		delimiter = "^C"
 	}
-	if strings.Contains(parts[1][len(delimiter):], delimiter) {
+	if strings.Contains(text[len(delimiter):], delimiter) {
 		return ""
 	}
 	return delimiter

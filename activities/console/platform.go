@@ -26,6 +26,7 @@ type platform struct {
 	refused []string // starts of lines by which the device rejects a command
 	traits
 	pager, pagerEnd, logLine, version, ownPrompt *regexp.Regexp
+	running                                      *regexp.Regexp
 	lineRefused, lineHarmless, textBlock         *regexp.Regexp
 }
 
@@ -58,14 +59,17 @@ type traits struct {
 	LogLine     string   `yaml:"log-line"`   // how a message begins that the device prints on its own
 	Version     string   `yaml:"version"`    // what `show version` says on this platform and on no other
 	OwnPrompt   string   `yaml:"own-prompt"` // a prompt that no other platform has
+	// Running is a line of what goes on until it is interrupted, such as a ping without a count, with "\n" when it is
+	// finished. No boot prints it.
+	Running string `yaml:"running"`
 
 	// What a Push needs to know.
 	Snapshot     string   `yaml:"snapshot"`      // the command that shows the running configuration
 	Comment      []string `yaml:"comment"`       // starts of lines that do nothing
-	LineRefused  string   `yaml:"line-refused"`  // an answer to a configuration line that means it was not taken
-	LineHarmless string   `yaml:"line-harmless"` // one that looks like it, and is none
-	// TextBlock is a line after which the device reads text, without a prompt, until a delimiter. Its group begins with
-	// the delimiter.
+	LineRefused  []string `yaml:"line-refused"`  // starts, as patterns, of answers to a configuration line that was not taken
+	LineHarmless string   `yaml:"line-harmless"` // an answer that looks like one of them, and is none
+	// TextBlock is a line after which the device reads text, without a prompt, until a delimiter. One of its groups begins
+	// with the delimiter.
 	TextBlock string `yaml:"text-block"`
 }
 
@@ -153,9 +157,13 @@ func (d *definition) platform() (*platform, error) {
 		p.levels = append(p.levels, l)
 	}
 	slices.SortFunc(p.levels, func(a, b level) int { return strings.Compare(a.name, b.name) })
+	refused := ""
+	if len(p.LineRefused) > 0 {
+		refused = `(?i)^(` + strings.Join(p.LineRefused, "|") + `)`
+	}
 	err := errors.Join(compile(&p.pager, p.Pager), compile(&p.pagerEnd, p.PagerEnd), compile(&p.logLine, p.LogLine),
-		compile(&p.version, p.Version), compile(&p.ownPrompt, p.OwnPrompt), compile(&p.lineRefused, p.LineRefused),
-		compile(&p.lineHarmless, p.LineHarmless), compile(&p.textBlock, p.TextBlock))
+		compile(&p.version, p.Version), compile(&p.ownPrompt, p.OwnPrompt), compile(&p.lineRefused, refused),
+		compile(&p.lineHarmless, p.LineHarmless), compile(&p.textBlock, p.TextBlock), compile(&p.running, p.Running))
 	switch {
 	case err != nil:
 		return nil, err

@@ -24,6 +24,9 @@ type Target struct {
 // Output is what one command gave.
 type Output struct {
 	Command string
+	// Prompt is what the console showed in front of the command, such as "R1#", "R1(config-if)#" or "PC1> ", with the blank
+	// behind it where the device has one. It is "" when the command was not typed, and within a text block.
+	Prompt string
 	// Text is the output without the echo and the prompts, lines ended by "\n", the line ends before the prompt left out.
 	Text string
 	// Err is nil when the device took the command and it ended. Else its code is CodeCommandRejected (the message has the
@@ -53,6 +56,7 @@ type Options struct {
 	CommandTimeout time.Duration // 30 s
 	SlowTimeout    time.Duration // of ping, traceroute and their like; 60 s
 	IdleTimeout    time.Duration // how long a session is kept open after its last use; 20 s
+	RestartTimeout time.Duration // after a confirmation, until what shows no prompt counts as a device that restarts; 5 s
 	MaxOutput      int           // bytes kept of one command's output, its first and last half; 8 MiB
 }
 
@@ -71,6 +75,7 @@ func (o Options) withDefaults() Options {
 	set(&o.CommandTimeout, 30*time.Second)
 	set(&o.SlowTimeout, time.Minute)
 	set(&o.IdleTimeout, 20*time.Second)
+	set(&o.RestartTimeout, 5*time.Second)
 	if o.MaxOutput <= 0 {
 		o.MaxOutput = 8 << 20
 	}
@@ -88,6 +93,7 @@ type Pool struct {
 
 	mu       sync.Mutex
 	consoles map[string]*console
+	restarts map[string]time.Time // consoles whose device took a confirmation and hasn't been seen since
 }
 
 // console is what the pool holds for an address while anybody uses it.
@@ -106,7 +112,8 @@ func NewPool(o Options) (*Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("console platforms: %w", err)
 	}
-	p := &Pool{options: o.withDefaults(), known: known, consoles: make(map[string]*console)}
+	p := &Pool{options: o.withDefaults(), known: known, consoles: make(map[string]*console),
+		restarts: make(map[string]time.Time)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -125,10 +132,15 @@ func (p *Pool) Close() {
 // CodeCommandTimeout; or, wrapping ctx.Err(), of CodeAborted or CodeConsoleBusy (others used the console all the time).
 // Progress may be nil.
 func (p *Pool) Run(ctx context.Context, t Target, commands []string, progress Progress) (Report, error) {
+	return p.run(ctx, t, commands, 0, progress)
+}
+
+// run is Run, with so many confirmations given to each command.
+func (p *Pool) run(ctx context.Context, t Target, commands []string, confirms int, progress Progress) (Report, error) {
 	if progress == nil {
 		progress = func(string, int, int, string) {}
 	}
-	r := &run{commands: commands, visit: visit{pool: p, target: t, total: len(commands), progress: progress}}
+	r := &run{commands: commands, confirms: confirms, visit: visit{pool: p, target: t, total: len(commands), progress: progress}}
 	err := r.do(ctx, r.commandsOn)
 	if err != nil {
 		progress("failed", len(r.report.Outputs), len(commands), schema.AsError(err).Message)
@@ -138,22 +150,22 @@ func (p *Pool) Run(ctx context.Context, t Target, commands []string, progress Pr
 	return r.report, nil
 }
 
-// run is one call of Run.
+// run is one call of Run or RunConfirmed.
 type run struct {
 	visit
 	commands []string
+	confirms int // how many confirmations each command may ask for
 	report   Report
 }
 
 // commandsOn runs the commands in the session.
 func (r *run) commandsOn(ctx context.Context, s *session) error {
-	r.report = Report{Platform: s.platform.name, Note: s.notes()}
+	r.report = Report{Platform: s.platform.name, Note: joined(s.notes(), s.userNote())}
 	for i, command := range r.commands {
 		command = strings.TrimSpace(command)
 		r.progress("running", i, len(r.commands), command)
-		out := Output{Command: command}
-		if out.Err = checkCommand(command); out.Err != nil {
-			r.report.Outputs = append(r.report.Outputs, out)
+		if invalid := checkCommand(command); invalid != nil {
+			r.report.Outputs = append(r.report.Outputs, Output{Command: command, Err: invalid})
 			continue
 		}
 		if ctx.Err() != nil {
@@ -163,11 +175,17 @@ func (r *run) commandsOn(ctx context.Context, s *session) error {
 		if s.platform.slow(command) {
 			limit = r.pool.options.SlowTimeout
 		}
-		var err error
-		out.Text, out.Err, err = s.command(ctx, command, limit)
+		out, err := s.confirmed(ctx, command, limit, r.confirms)
 		r.report.Outputs = append(r.report.Outputs, out)
+		if s.restarts {
+			r.pool.restarted(r.target.Address)
+		}
 		if err != nil {
 			return err
+		}
+		if s.restarts {
+			r.report.Note = joined(r.report.Note, r.target.Device+" took the confirmation and has not come back to its prompt yet; it restarts.")
+			return nil
 		}
 	}
 	return nil

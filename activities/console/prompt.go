@@ -12,7 +12,9 @@ const truncatedName = 20
 var (
 	questionPattern = regexp.MustCompile(`(?i)(\[confirm\]|[\[(](yes|y)/(no|n)[\])]\s*[?:]*|[\[(](no|n)/(yes|y)[\])]\s*[?:]*` +
 		`|\[[^\]]*\]\s*[?:]+|(password|passphrase|secret)\s*[?:])\s*$`)
-	loginPattern = regexp.MustCompile(`(?i)(login|user ?name|password|passcode|passphrase)\s*:\s*$`)
+	loginPattern   = regexp.MustCompile(`(?i)(login|user ?name|password|passcode|passphrase)\s*:\s*$`)
+	confirmPattern = regexp.MustCompile(`(?i)\[confirm\]\s*$`)
+	savePattern    = regexp.MustCompile(`(?i)configuration has been modified\. save\?`)
 	// A line that only ends like a question becomes one when nothing follows for a good while.
 	maybeQuestion = regexp.MustCompile(`[?:]\s*$`)
 )

@@ -89,6 +89,9 @@ func (p *push) on(ctx context.Context, s *session) error {
 		return invalid
 	}
 	p.steps, p.base, p.config = steps, s.level(), s.platform.level(configLevel)
+	if p.config != nil && s.barred == asksPassword {
+		return s.needsPassword()
+	}
 	s.base = s.prompt
 	defer func() { s.base = nil }()
 
@@ -119,19 +122,19 @@ func (p *push) snapshot(ctx context.Context) (string, error) {
 	if !p.request.Snapshot || s.platform.Snapshot == "" {
 		return "", nil
 	}
-	text, failure, err := s.command(ctx, s.platform.Snapshot, s.options.SlowTimeout)
+	out, err := s.command(ctx, s.platform.Snapshot, s.options.SlowTimeout)
 	if err != nil {
 		return "", err
 	}
-	if failure != nil {
-		p.note("The running configuration could not be read. " + failure.Message)
+	if out.Err != nil {
+		p.note("The running configuration could not be read. " + out.Err.Message)
 		return "", nil
 	}
-	return text, nil
+	return out.Text, nil
 }
 
 // note adds a sentence to the report.
-func (p *push) note(text string) { p.report.Note = strings.TrimSpace(p.report.Note + " " + text) }
+func (p *push) note(text string) { p.report.Note = joined(p.report.Note, text) }
 
 // enter enters configuration mode, and makes sure by the prompt that it did.
 func (p *push) enter(ctx context.Context) error {
@@ -140,18 +143,18 @@ func (p *push) enter(ctx context.Context) error {
 	}
 	s := p.session
 	p.report.Mode = append(p.report.Mode, p.config.up)
-	said, failure, err := s.command(ctx, p.config.up, s.options.CommandTimeout)
+	out, err := s.command(ctx, p.config.up, s.options.CommandTimeout)
 	if err != nil {
 		return err
 	}
-	code := schema.CodeCommandRejected
+	code, said := schema.CodeCommandRejected, inOneLine(out.Text)
 	switch {
-	case failure != nil:
-		code, said = failure.Code, failure.Message
+	case out.Err != nil:
+		code, said = out.Err.Code, out.Err.Message
 	case s.level() == p.config:
 		return nil
 	}
-	return schema.Errorf(code, "%s did not enter configuration mode, so no line was sent. %s", p.target.Device, strings.TrimSpace(said))
+	return schema.Errorf(code, "%s", joined(p.target.Device+" did not enter configuration mode, so no line was sent.", said))
 }
 
 // leave leaves configuration mode, or the text that a stopped Push was typing, and makes sure by the prompt that it did.
@@ -167,9 +170,9 @@ func (p *push) leave(ctx context.Context) error {
 	}
 	if level := s.level(); !s.broken && (level == p.config || level == nil) {
 		p.report.Mode = append(p.report.Mode, p.config.down)
-		_, failure, err := s.command(ctx, p.config.down, s.options.PromptTimeout)
-		if cause = err; failure != nil {
-			cause = failure
+		out, err := s.command(ctx, p.config.down, s.options.PromptTimeout)
+		if cause = err; out.Err != nil {
+			cause = out.Err
 		}
 	}
 	if !s.broken && s.level() == p.base {

@@ -205,16 +205,17 @@ func TestD22PushFromAnyState(t *testing.T) {
 // D31: a text block is typed line by line without waiting for prompts, whatever its lines look like.
 func TestD31PushBanner(t *testing.T) {
 	t.Parallel()
-	for _, delimiter := range []string{"^C", "#", "^"} {
-		t.Run(delimiter, func(t *testing.T) {
+	for _, opening := range []string{"banner motd ^C", "banner motd #", "banner motd ^", "banner #", "banner ^C", "banner motd Z"} {
+		t.Run(opening, func(t *testing.T) {
 			t.Parallel()
+			delimiter := opening[strings.LastIndex(opening, " ")+1:]
 			device := configurable("R1")
 			server := fakeconsole.Listen(t, device.Serve)
 			p := newPool(t, Options{CommandTimeout: 5 * time.Second})
 			text := []string{"  Authorized only>", "", "! not a comment", "Password:", "end", "R1(config)", delimiter}
-			all := slices.Concat([]string{"interface lo0", "banner motd " + delimiter}, text, []string{"router ospf 1"})
+			all := slices.Concat([]string{"interface lo0", opening}, text, []string{"router ospf 1"})
 			mustPush(t, p, server, "cisco_iosxe", all...)
-			device.wantTyped(t, "interface lo0", "banner motd "+delimiter, "router ospf 1")
+			device.wantTyped(t, "interface lo0", opening, "router ospf 1")
 			if got := device.banners(); !slices.Equal(got, text) {
 				t.Errorf("text %q", got)
 			}

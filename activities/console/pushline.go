@@ -70,7 +70,7 @@ func (p *push) clearLine(ctx context.Context, i int) error {
 func (p *push) typeLine(ctx context.Context, i int) (Output, error) {
 	s, at := p.session, p.steps[i]
 	r := s.newReply(at.line)
-	r.name, r.pushed, r.opensText, r.before, r.prompt = p.name(i), true, at.open, s.current(), s.standing()
+	r.name, r.pushed, r.opensText, r.before = p.name(i), true, at.open, s.current()
 	first, rest, _ := strings.Cut(strings.TrimSpace(at.line), " ")
 	r.long = strings.EqualFold(first, "do")
 	if s.platform.HelpKey && !at.text {
@@ -92,8 +92,7 @@ func (p *push) typeLine(ctx context.Context, i int) (Output, error) {
 			}
 		}
 	}
-	out := Output{Command: at.line}
-	out.Text, out.Err, err = s.conclude(ctx, r, v, err, limit)
+	out, err := s.conclude(ctx, r, v, err, limit)
 	p.report.InDoubt = r.inDoubt(out.Err)
 	if err == nil && out.Err != nil {
 		err = out.Err

@@ -2,7 +2,9 @@ package console
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
+	"time"
 )
 
 // phase is how far a command has come.
@@ -23,20 +25,26 @@ type reply struct {
 	phase   phase
 	ended   bool   // the device has shown that it is over
 	typed   string // the echo in finished lines, when a message of the device's own has cut it
+	echo    []byte // all that came while it was typed
 	out     capture
 	// held is a line that may be the prompt or the front part of one, and the device's own messages after it. Whether it
 	// was output shows with what follows.
 	held [][]byte
 
 	helpLine  string // for a command that ends in a help key: what stands on the line when the help is over
-	probe     string // a line that looks like a prompt but not the learned one, to which Enter was pressed
+	probe     string // a line that looks like a prompt but not the learned one, or ends in that, to which Enter was pressed
 	probeLine int    // how many lines were finished then
 	unsure    bool   // an extra Enter was sent, so another prompt may follow
+
+	prompt string // the prompt that the command is typed at; "" in a text block
+
+	confirms int    // how many more confirmations may be given
+	question string // the one that was given last; "" when none was
+	asked    int    // how many lines were finished then
 
 	// For a line of a Push, whose echo must be the whole line on the very prompt that was verified.
 	pushed    bool
 	before    string // the unfinished line before the first key
-	prompt    string // the prompt that the device waits at; "" in a text block
 	opensText bool   // no prompt follows the line: the device wants text
 	long      bool   // its output may be long, and hold any words
 }
@@ -69,16 +77,20 @@ func (r *reply) typingLine(line []byte, log int) {
 
 // echoLine takes the lines up to the echo, which is not output, nor is a prompt that came late.
 func (r *reply) echoLine(line []byte, log int) {
-	text := string(line)
+	text := strings.TrimSpace(string(line))
+	command := strings.TrimSpace(r.command)
+	echo := strings.HasSuffix(text, command)
 	switch {
+	case echo && log >= bytes.LastIndex(line, []byte(command)): // it is the command that looks like a message
+		r.phase = answering
 	case log > 0:
 		r.phase = answering
 		r.out.add(line[log:])
 	case log == 0:
 		r.out.add(line)
-	case r.session.platform.ConfirmEcho, strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(r.command)):
+	case r.session.platform.ConfirmEcho, echo:
 		r.phase = answering
-	case strings.TrimSpace(text) == "", r.session.prompt.matches(text):
+	case text == "", r.session.prompt.matches(string(line)):
 	default: // a device that doesn't echo
 		r.phase = answering
 		r.out.add(line)
@@ -123,6 +135,25 @@ func (r *reply) dropHeld() {
 	r.flush()
 }
 
+// unglue takes the prompt off output that did not end its line, which Enter has ended.
+func (r *reply) unglue(prompt string) {
+	if len(r.held) > 0 && r.probe != "" && string(r.held[0]) == r.probe {
+		r.held[0] = bytes.TrimSuffix(r.held[0], []byte(prompt))
+	}
+}
+
+// promptQuiet is how long the prompt must stand to be the end. A line of configuration is normally answered with nothing
+// but the prompt; output may have a line that begins with the prompt's text, and arrive cut behind it.
+func (r *reply) promptQuiet() time.Duration {
+	switch {
+	case r.unsure:
+		return settleQuiet
+	case !r.pushed, r.out.total > 0, len(r.held) > 0:
+		return splitQuiet
+	}
+	return 0
+}
+
 // promptSplit tells whether a message has cut the prompt in two, or stands behind it with nothing after.
 func (r *reply) promptSplit(current string) bool {
 	return len(r.held) > 1 && r.session.prompt.matches(string(r.held[0])+current)
@@ -132,6 +163,9 @@ func (r *reply) promptSplit(current string) bool {
 // compared then.
 func (r *reply) isEchoed(current string) bool {
 	const visible = 60
+	if r.isWrapped() {
+		return true
+	}
 	if r.pushed && !r.isWhole(current) && !(len(r.command) > visible && r.isScrolled(current)) {
 		return false
 	}
@@ -140,6 +174,15 @@ func (r *reply) isEchoed(current string) bool {
 		want = want[len(want)-visible/2:]
 	}
 	return strings.HasSuffix(r.typed+current, want)
+}
+
+// wrapPattern is what readline writes where a row of its terminal is full, besides the text.
+var wrapPattern = regexp.MustCompile(` ?[\r\x08]|\x00`)
+
+// isWrapped tells whether nothing but the command came back, in as many rows as the device's terminal needs. Its width is
+// not ours to set everywhere.
+func (r *reply) isWrapped() bool {
+	return len(r.echo) >= len(r.command) && string(wrapPattern.ReplaceAll(r.echo, nil)) == r.command
 }
 
 // isWhole tells whether nothing but the line stands on the screen, behind what stood there or behind the prompt shown again.

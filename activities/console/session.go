@@ -37,9 +37,12 @@ type session struct {
 	enter    string    // the form of Enter in use
 	proven   bool      // that form has run a command
 	note     string    // what the user should know about the device
+	barred   string    // what keeps us at the user level, for messages; "" when nothing is known to
 	reply    *reply    // the running command's; nil between commands
 	ran      int       // commands whose Enter was pressed, and lines of a Push that were begun
 	broken   bool      // the console is not at its prompt, or gone
+	restarts bool      // the device took a confirmation, and no prompt came back
+	boots    bool      // the device was restarted before this connection, so that no key may interrupt it
 	at       string    // the last prompt seen; "" while the device wants text without a prompt
 	base     *prompt   // the prompt outside of configuration mode, during a Push
 	received int       // bytes of text so far
@@ -63,8 +66,10 @@ const (
 	helpShown
 	atDialog // IOS's initial configuration dialog
 	atAutoinstall
+	atBoot    // what only a boot shows, after a confirmation
 	textTaken // a line of a text block, which no prompt follows
 	atDeadEnd // a login, a setup or a boot loader: nothing that keys of ours get past
+	goesOn    // a command that somebody left running, and that goes on until it is interrupted
 	quietNow  // nothing more arrives
 )
 
@@ -141,6 +146,9 @@ func (s *session) drain() error {
 
 func (s *session) take(chunk []byte) {
 	s.received += len(chunk)
+	if r := s.reply; r != nil && r.phase == typing && len(r.echo) <= 4*len(r.command) {
+		r.echo = append(r.echo, chunk...)
+	}
 	s.screen.write(chunk)
 	if s.reply == nil {
 		s.see(s.screen.current())
@@ -178,13 +186,17 @@ func (s *session) standing() string {
 // level is the mode that the console is in, nil when the prompt tells none.
 func (s *session) level() *level { return s.platform.levelOf(s.standing()) }
 
-// promptAfter judges that the learned prompt stands there, on a newer line than the given one.
-func (s *session) promptAfter(line int) func() (verdict, time.Duration) {
+// promptAfter judges that the learned prompt has come since now: on a newer line, or on this one if it doesn't show it yet.
+func (s *session) promptAfter() func() (verdict, time.Duration) {
+	line, before := s.lines, s.current()
 	return func() (verdict, time.Duration) {
+		current, quiet := s.current(), time.Duration(0)
 		if s.lines <= line {
-			return waiting, 0
+			if strings.HasPrefix(before, current) {
+				return waiting, 0
+			}
+			quiet = promptQuiet // the command may have brought it by itself, and the key another one
 		}
-		current := s.current()
 		if !s.prompt.matches(current) {
 			if !s.base.matches(current) {
 				return waiting, 0
@@ -192,7 +204,7 @@ func (s *session) promptAfter(line int) func() (verdict, time.Duration) {
 			s.prompt = s.base
 		}
 		s.at = current
-		return atPrompt, 0
+		return atPrompt, quiet
 	}
 }
 
@@ -200,12 +212,16 @@ func (s *session) promptAfter(line int) func() (verdict, time.Duration) {
 // context. When it doesn't come, the session is of no more use.
 func (s *session) backToPrompt(ctx context.Context, keys []string) bool {
 	ctx = context.WithoutCancel(ctx)
+	if s.prompt.matches(s.current()) && !strings.Contains(keys[0], keyInterrupt) {
+		// Most likely nothing runs any more, and a key that only interrupts is not answered.
+		keys = append([]string{keyInterrupt}, keys...)
+	}
 	for _, key := range keys {
-		line := s.lines
+		arrived := s.promptAfter()
 		if s.link.typeKeys(key) != nil {
 			break
 		}
-		_, err := s.await(ctx, returnLimit/time.Duration(len(keys)), s.promptAfter(line))
+		_, err := s.await(ctx, returnLimit/time.Duration(len(keys)), arrived)
 		if err == nil {
 			return true
 		}
@@ -227,10 +243,10 @@ func (s *session) home(ctx context.Context) error {
 		if desired := s.platform.level(s.platform.desired); level.name == desired.previous {
 			return nil // below it: going up is the business of sync
 		}
-		if _, failure, err := s.command(ctx, level.down, s.options.PromptTimeout); err != nil {
+		if out, err := s.command(ctx, level.down, s.options.PromptTimeout); err != nil {
 			return err
-		} else if failure != nil {
-			return failure
+		} else if out.Err != nil {
+			return out.Err
 		}
 	}
 	return nil
@@ -239,7 +255,7 @@ func (s *session) home(ctx context.Context) error {
 // close ends the connection in order.
 func (s *session) close() { s.link.close() }
 
-// lastOutput is a short excerpt of what the device said last, for messages.
+// lastOutput is a short excerpt of what the device said last, for messages: its lines in one.
 func (s *session) lastOutput() string {
 	var lines []string
 	for i := max(0, s.lines-recentLines); i < s.lines; i++ {
@@ -247,7 +263,18 @@ func (s *session) lastOutput() string {
 	}
 	current := s.current()
 	lines = append(lines, maskSecret(current[:min(len(current), recentWidth)]))
-	return strings.ToValidUTF8(strings.TrimSpace(strings.Join(lines, "\n")), "?")
+	return strings.ToValidUTF8(inOneLine(strings.Join(lines, "\n")), "?")
+}
+
+// inOneLine joins the lines of a text, for messages. Blank ones are left out.
+func inOneLine(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, " / ")
 }
 
 // failure makes a domain error about this device. The message names the device, the address and its last output.

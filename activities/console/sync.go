@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ const (
 	askQuiet = 150 * time.Millisecond
 	// patience is the quiet time after which the next key is tried.
 	patience = 500 * time.Millisecond
+	// abortPatience is how long what runs on gets to stop after a key that interrupts it, before the next.
+	abortPatience = time.Second
 	// bootLines is how much text without a prompt counts as a device that boots. It gets no interrupts: they could stop
 	// its boot loader.
 	bootLines = 20
@@ -70,12 +73,12 @@ func (s *session) prepare(ctx context.Context) error {
 		return err
 	}
 	for _, command := range s.platform.onOpen {
-		_, failure, err := s.command(ctx, command, s.options.PromptTimeout)
+		out, err := s.command(ctx, command, s.options.PromptTimeout)
 		if err != nil {
 			return err
 		}
-		if failure != nil { // an older device may lack it; a pager is answered anyway
-			s.log.Debug("console preparation refused", "command", command, "reason", failure.Message)
+		if out.Err != nil { // an older device may lack it; a pager is answered anyway
+			s.log.Debug("console preparation refused", "command", command, "reason", out.Err.Message)
 		}
 	}
 	return nil
@@ -84,19 +87,20 @@ func (s *session) prepare(ctx context.Context) error {
 // wake presses keys until a prompt stands there, and deals with what may stand in its way. It never answers what only the
 // user may answer.
 func (s *session) wake(ctx context.Context) error {
-	keys, next := generalWake, 0
+	keys, next, silence := generalWake, 0, s.options.PromptTimeout
 	if p := s.likely(); p != nil {
 		keys = p.Wake
 	}
-	start, heard, first := time.Now(), time.Now(), s.lines
+	if s.boots {
+		keys, silence = bootWake(keys), s.options.BootTimeout
+	}
+	start, heard, aborts := time.Now(), time.Now(), 0
 	answered := make(map[verdict]int)
-	sent := false
+	w := waking{first: s.lines, since: start}
 	for {
-		line, received := s.lines, s.received
-		v, err := s.await(ctx, s.options.BootTimeout-time.Since(start), func() (verdict, time.Duration) {
-			return s.judgeWake(line, received, sent)
-		})
-		if s.received > received {
+		w.line, w.received = s.lines, s.received
+		v, err := s.await(ctx, s.options.BootTimeout-time.Since(start), func() (verdict, time.Duration) { return s.judgeWake(w) })
+		if s.received > w.received {
 			heard = time.Now()
 		}
 		key := ""
@@ -104,10 +108,15 @@ func (s *session) wake(ctx context.Context) error {
 		case err != nil:
 			return s.wakeError(err)
 		case v == atPrompt:
+			s.boots = false
 			return nil
-		case v == quietNow && time.Since(heard) > s.options.PromptTimeout:
+		case v == quietNow && time.Since(heard) > silence:
 			return s.silent()
-		case v == quietNow && s.lines > first+bootLines:
+		case v == goesOn:
+			abort := s.running(w.first).Abort
+			key = abort[aborts%len(abort)]
+			aborts++
+		case v == quietNow && s.lines > w.first+bootLines:
 			key = bootKey
 		case v == quietNow:
 			key = keys[next%len(keys)]
@@ -120,12 +129,18 @@ func (s *session) wake(ctx context.Context) error {
 				return s.asked()
 			}
 		}
-		sent = true
+		w.sent, w.since = true, time.Now()
 		s.enter = enterOf(key, s.enter)
 		if err := s.link.typeKeys(key); err != nil {
 			return s.wakeError(err)
 		}
 	}
+}
+
+// bootWake is those of the keys that interrupt nothing. Ctrl-U comes first: where a question still stands, it is no answer.
+func bootWake(keys []string) []string {
+	calm := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return strings.ContainsAny(key, keyInterrupt+keyEscape) })
+	return append([]string{bootKey}, calm...)
 }
 
 // likely is the platform that the tag, or an earlier prompt, names; nil when neither does.
@@ -145,17 +160,25 @@ func enterOf(key, otherwise string) string {
 	return otherwise
 }
 
+// waking is where wake stands.
+type waking struct {
+	first          int       // lines that were finished when it began
+	line, received int       // lines and bytes when the last key was pressed
+	sent           bool      // one was
+	since          time.Time // when that was, or when it began
+}
+
 // judgeWake looks at the unfinished line of a console whose state isn't known. Only what arrived since the last key counts.
-func (s *session) judgeWake(line, received int, sent bool) (verdict, time.Duration) {
+func (s *session) judgeWake(w waking) (verdict, time.Duration) {
 	current := s.current()
-	fresh := s.received > received
+	fresh := s.received > w.received
 	switch {
-	case !fresh && !sent:
+	case !fresh && !w.sent:
 		return quietNow, greeting
 	case !fresh:
 		return quietNow, patience
 	case len(current) > maxAsk:
-	case sent && s.lines > line && s.looksLikePrompt(current):
+	case w.sent && s.lines > w.line && s.looksLikePrompt(current):
 		return atPrompt, promptQuiet
 	case s.looksLikePager(current):
 		return atPager, promptQuiet
@@ -168,10 +191,33 @@ func (s *session) judgeWake(line, received int, sent bool) (verdict, time.Durati
 	case questionPattern.MatchString(current):
 		return atQuestion, askQuiet
 	}
-	if !sent {
-		return quietNow, greeted
+	quiet, most := greeted, greeting
+	if w.sent {
+		quiet, most = patience, abortPatience
 	}
-	return quietNow, patience
+	if !s.boots && s.running(w.first) != nil { // it may never be quiet
+		return goesOn, min(quiet, max(0, most-time.Since(w.since)))
+	}
+	return quietNow, quiet
+}
+
+// running gives the platform that knows the line which came last for one of a command that goes on until it is
+// interrupted, nil when none does. Lines up to the given one are old.
+func (s *session) running(first int) *platform {
+	last := [][]byte{s.screen.current()}
+	if s.lines > first {
+		last = append(last, append(bytes.Clone(s.recent[(s.lines-1)%recentLines]), '\n'))
+	}
+	knows := func(p *platform) bool {
+		return p != nil && p.running != nil && slices.ContainsFunc(last, p.running.Match)
+	}
+	if p := s.likely(); knows(p) {
+		return p
+	}
+	if i := slices.IndexFunc(s.known, knows); i >= 0 {
+		return s.known[i]
+	}
+	return nil
 }
 
 func (s *session) looksLikePrompt(line string) bool {
@@ -218,7 +264,7 @@ func (s *session) asked() error {
 }
 
 // silent is the failure of a console that gives no prompt.
-func (s *session) silent() error {
+func (s *session) silent() *schema.Error {
 	s.broken = true
 	return s.failure(schema.CodeConsoleSilent, "accepted the connection but shows no prompt").
 		WithHint("The device may still be booting, or another client may hold its console. Wait a little and try again.")

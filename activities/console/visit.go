@@ -91,10 +91,12 @@ func (v *visit) kept(ctx context.Context, c *console) (*session, error) {
 		return nil, nil
 	}
 	s.target = v.target
+	var err error
 	if s.received == s.parkedAt {
-		return s, nil
+		err = s.climb(ctx) // the last command may have left its level
+	} else {
+		err = s.resume(ctx)
 	}
-	err := s.resume(ctx)
 	if err == nil {
 		return s, nil
 	}
@@ -113,10 +115,12 @@ func (v *visit) connect(ctx context.Context) (*session, error) {
 		return nil, v.dialError(ctx, err)
 	}
 	s := newSession(v.target, v.pool.options, v.pool.known, l)
+	s.boots = v.pool.restarting(v.target.Address)
 	if err := s.logOn(ctx); err != nil {
 		s.close()
 		return nil, err
 	}
+	v.pool.cameBack(v.target.Address)
 	s.log.Debug("console ready", "platform", s.platform.name, "prompt", s.prompt.name)
 	return s, nil
 }

@@ -25,6 +25,7 @@ type Shell struct {
 	Banner string // sent on connect
 	Enter  Enter
 	NoEcho bool
+	Width  int // of the terminal, where readline begins a new row; 0 is endless
 	// Replies maps a command to its output, with the line ends as sent.
 	Replies map[string]string
 	// On is asked before Replies; true means that it has dealt with the command and the prompt follows, unless it has
@@ -92,7 +93,11 @@ func (s *Shell) Run(c *Conn) {
 			continue
 		}
 		s.half += string([]byte{key})
-		if echo := strings.ReplaceAll(string([]byte{key}), "\xff", "\xff\xff"); !s.NoEcho && !c.Send(echo) {
+		echo := strings.ReplaceAll(string([]byte{key}), "\xff", "\xff\xff")
+		if s.Width > 0 && (len(s.PromptText())+len(s.half))%s.Width == 0 {
+			echo += " \r"
+		}
+		if !s.NoEcho && !c.Send(echo) {
 			return
 		}
 	}
@@ -185,6 +190,16 @@ func (c *Conn) Until(keys, text string, every time.Duration) (byte, bool) {
 		if !ok && (c.left() || !c.Send(text)) {
 			return 0, false
 		}
+	}
+}
+
+// Hidden reads what is typed, without an echo, until one of the keys is pressed. It is false when the client left.
+func (c *Conn) Hidden(keys string) (text string, key byte, ok bool) {
+	for {
+		if key, ok = c.Key(); !ok || strings.IndexByte(keys, key) >= 0 {
+			return text, key, ok
+		}
+		text += string([]byte{key})
 	}
 }
 
