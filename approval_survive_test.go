@@ -361,3 +361,20 @@ func (p *proposal) expectDecided(want schema.ApprovalState) {
 	}
 	p.result()
 }
+
+// TestTakenInTimeAndHeardLate: a word that was accepted before the deadline counts, also when the worker comes back after it.
+func TestTakenInTimeAndHeardLate(t *testing.T) {
+	t.Setenv("COPILOT_APPROVAL_WAIT", "3s")
+	s := startSite(t)
+	p := s.propose("in-time", "R1")
+	s.first.kill()
+	if reply := p.confirm(); reply.Status != "accepted" {
+		t.Errorf("%+v", reply)
+	}
+	s.until(func() bool { return time.Now().After(p.call.ExpiresAt.Add(time.Second)) })
+	s.newWorker()
+	p.drain()
+	if n := s.received("R1", p.lines[1]); n != 1 {
+		t.Errorf("the line reached the device %d times; %+v", n, p.result())
+	}
+}

@@ -3,9 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
-	"strings"
 
 	"gns3copilot/activities/console"
 	"gns3copilot/activities/gns3"
@@ -20,6 +18,8 @@ import (
 // Consoles runs commands on device consoles, and pushes configuration line by line.
 type Consoles interface {
 	Run(ctx context.Context, t console.Target, commands []string, progress console.Progress) (console.Report, error)
+	// RunConfirmed is Run for one command that a human has confirmed, and answers its [confirm].
+	RunConfirmed(ctx context.Context, t console.Target, command string, progress console.Progress) (console.Report, error)
 	Push(ctx context.Context, t console.Target, r console.PushRequest, progress console.Progress) (console.PushReport, error)
 }
 
@@ -137,7 +137,7 @@ func (p *push) send(ctx context.Context, node gns3.Node, c tools.Change) (store.
 	report, err := p.tools.Consoles.Push(held.ctx, target, console.PushRequest{
 		Lines: c.Lines, Before: p.before, Acked: p.ack, Snapshot: c.Config,
 	}, p.progress)
-	result.Output, result.Before, result.After = transcript(node.Name, report.Outputs), report.Before, report.After
+	result.Output, result.Before, result.After = tools.Transcript(node.Name, console.Report{Outputs: report.Outputs}), report.Before, report.After
 	if report.Before != "" && report.After != "" {
 		result.Diff = udiff.Unified("before", "after", settled(report.Before), settled(report.After))
 	}
@@ -194,10 +194,10 @@ func (p *push) execute(ctx context.Context, target console.Target, c tools.Chang
 		if err := p.before(ctx, i); err != nil {
 			return result, err
 		}
-		report, err := p.tools.Consoles.Run(ctx, target, []string{line}, func(state string, _, _ int, detail string) {
+		report, err := p.tools.Consoles.RunConfirmed(ctx, target, line, func(state string, _, _ int, detail string) {
 			p.progress(state, i, len(c.Lines), detail)
 		})
-		result.Output += transcript(target.Device, report.Outputs)
+		result.Output += tools.Transcript(target.Device, report)
 		if err == nil && len(report.Outputs) == 1 && report.Outputs[0].Err != nil {
 			err = report.Outputs[0].Err
 		}
@@ -270,15 +270,4 @@ func whyFailed(err error, inDoubt bool) string {
 		return why + " " + e.Hint
 	}
 	return why
-}
-
-func transcript(device string, outputs []console.Output) string {
-	var b strings.Builder
-	for _, o := range outputs {
-		fmt.Fprintf(&b, "%s> %s\n", device, o.Command)
-		if o.Text != "" {
-			b.WriteString(strings.TrimRight(o.Text, "\n") + "\n")
-		}
-	}
-	return b.String()
 }

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -128,26 +129,33 @@ func Reachable(n gns3.Node) error {
 	return nil
 }
 
+// Transcript is what was typed and said, as the console showed it.
+func Transcript(device string, report console.Report) string {
+	var b strings.Builder
+	if report.Note != "" {
+		fmt.Fprintf(&b, "(%s)\n", report.Note)
+	}
+	for _, o := range report.Outputs {
+		b.WriteString(cmp.Or(o.Prompt, device+"> ") + o.Command + "\n")
+		if o.Text != "" {
+			b.WriteString(strings.TrimRight(o.Text, "\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
 // readReport turns what the console gave into the device's item: a transcript, and what went wrong.
 func readReport(item schema.ToolItem, report console.Report, err error) schema.ToolItem {
-	var text strings.Builder
 	var faults []string
 	good := 0
-	if report.Note != "" {
-		fmt.Fprintf(&text, "(%s)\n", report.Note)
-	}
 	for _, out := range report.Outputs {
-		fmt.Fprintf(&text, "%s> %s\n", item.Name, out.Command)
-		if out.Text != "" {
-			text.WriteString(strings.TrimRight(out.Text, "\n") + "\n")
-		}
 		if out.Err != nil {
 			faults = append(faults, out.Err.Message)
 		} else {
 			good++
 		}
 	}
-	item.Result = text.String()
+	item.Result = Transcript(item.Name, report)
 	stopped := errors.Is(err, context.Canceled)
 	switch {
 	case stopped && faults == nil:

@@ -64,15 +64,21 @@ func (s *Stream) Next() (Received, error) {
 const (
 	reattachFor   = 2 * time.Minute
 	reattachPause = 500 * time.Millisecond
+	postFor       = 8 * time.Second // for a server that says that something it needs is away
 )
 
 // Turn posts a message and hands each of the turn's events to on, once, until done. When the connection breaks it attaches again where
 // it was, for a while; lost, which may be nil, is told each time.
 func (c *Client) Turn(ctx context.Context, projectID string, in schema.ChatRequest, key string, on func(Received) error, lost func(error)) error {
-	stream, err := c.Post(ctx, projectID, in, key)
-	if err != nil && key != "" && errors.Is(err, io.EOF) {
+	post := func() (*Stream, error) { return c.Post(ctx, projectID, in, key) }
+	stream, err := post()
+	switch {
+	case err == nil || key == "":
+	case errors.Is(err, io.EOF):
 		// The server went away in the middle: it may have begun the turn, which the key finds again.
-		stream, err = c.until(ctx, func() (*Stream, error) { return c.Post(ctx, projectID, in, key) })
+		stream, err = c.until(ctx, reattachFor, post)
+	case schema.CodeOf(err) == schema.CodeUnavailable:
+		stream, err = c.until(ctx, postFor, post)
 	}
 	if err != nil {
 		return err
@@ -86,7 +92,12 @@ func (c *Client) Turn(ctx context.Context, projectID string, in schema.ChatReque
 		if lost != nil {
 			lost(err)
 		}
-		if stream, err = f.reattach(ctx); err != nil {
+		if f.lastID == "" && key != "" {
+			stream, err = c.until(ctx, reattachFor, post) // the turn may not have begun yet
+		} else {
+			stream, err = f.reattach(ctx)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -136,12 +147,12 @@ func (f *follower) drain(stream *Stream) error {
 
 // reattach tries until the server is there again.
 func (f *follower) reattach(ctx context.Context) (*Stream, error) {
-	return f.c.until(ctx, func() (*Stream, error) { return f.c.Events(ctx, f.projectID, f.sessionID, f.lastID) })
+	return f.c.until(ctx, reattachFor, func() (*Stream, error) { return f.c.Events(ctx, f.projectID, f.sessionID, f.lastID) })
 }
 
-// until opens a stream as soon as the server can be reached, for a while.
-func (c *Client) until(ctx context.Context, open func() (*Stream, error)) (*Stream, error) {
-	deadline := time.After(reattachFor)
+// until opens a stream as soon as the server can be reached, for as long as patience lasts.
+func (c *Client) until(ctx context.Context, patience time.Duration, open func() (*Stream, error)) (*Stream, error) {
+	deadline := time.After(patience)
 	tick := time.NewTicker(reattachPause)
 	defer tick.Stop()
 	for {

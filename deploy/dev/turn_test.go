@@ -71,7 +71,7 @@ func TestTurnWithATool(t *testing.T) {
 	if !r.Success || r.Total != 2 || len(r.Data) != 2 || r.Data[0].Name != "R1" || r.Data[1].Name != "R2" {
 		t.Fatalf("%+v", r)
 	}
-	if !strings.Contains(r.Data[0].Result, "R1> show version\n") || !strings.Contains(r.Data[0].Result, "Interface") || strings.Contains(r.Data[0].Result, "R1#") {
+	if !strings.Contains(r.Data[0].Result, "R1#show version\n") || !strings.Contains(r.Data[0].Result, "Interface") || strings.Contains(r.Data[0].Result, "R1#\n") {
 		t.Errorf("%s", r.Data[0].Result)
 	}
 	done := last(events)

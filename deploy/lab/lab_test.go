@@ -4,7 +4,7 @@ package lab
 
 import (
 	"encoding/json"
-
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -66,11 +66,13 @@ func result(t *testing.T, events []timed) (schema.ToolResponse, time.Duration) {
 // output is the part of an item's transcript that one command gave.
 func output(t *testing.T, item schema.ToolItem, command string) string {
 	t.Helper()
-	_, rest, ok := strings.Cut(item.Result, item.Name+"> "+command+"\n")
-	if !ok {
+	typed := regexp.MustCompile(`(?m)^(\S+[#>] ?)` + regexp.QuoteMeta(command) + `\n`)
+	at := typed.FindStringSubmatchIndex(item.Result)
+	if at == nil {
 		t.Fatalf("%s: no output of %q in\n%s", item.Name, command, item.Result)
 	}
-	text, _, _ := strings.Cut(rest, "\n"+item.Name+"> ")
+	prompt := item.Result[at[2]:at[3]]
+	text, _, _ := strings.Cut(item.Result[at[1]:], "\n"+prompt)
 	return text
 }
 
