@@ -7,6 +7,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
