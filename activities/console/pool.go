@@ -19,6 +19,8 @@ type Target struct {
 	// Platform is "vpcs", "frr", "cisco_iosxe" or an alias such as "cisco_ios_telnet"; "" finds it out from the prompt and
 	// `show version`.
 	Platform string
+	// Check, which may be nil, is asked before the first command of a Run, once it is known what the device is. Its error ends the Run.
+	Check func(platform string) error
 }
 
 // Output is what one command gave.
@@ -161,6 +163,11 @@ type run struct {
 // commandsOn runs the commands in the session.
 func (r *run) commandsOn(ctx context.Context, s *session) error {
 	r.report = Report{Platform: s.platform.name, Note: joined(s.notes(), s.userNote())}
+	if r.target.Check != nil {
+		if err := r.target.Check(s.platform.name); err != nil {
+			return err
+		}
+	}
 	for i, command := range r.commands {
 		command = strings.TrimSpace(command)
 		r.progress("running", i, len(r.commands), command)

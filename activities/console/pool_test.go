@@ -265,8 +265,8 @@ func TestD38FiveDevices(t *testing.T) {
 	}
 	drop := fakeconsole.Listen(t, dropping.Serve)
 	targets := []Target{
-		{"R1", good.Address, "cisco_iosxe"}, {"R2", fakeconsole.FreeAddress(t), "cisco_iosxe"}, {"PC1", wrong.Address, "cisco_iosxe"},
-		{"R4", hang.Address, "cisco_iosxe"}, {"R5", drop.Address, "cisco_iosxe"},
+		{Device: "R1", Address: good.Address, Platform: "cisco_iosxe"}, {Device: "R2", Address: fakeconsole.FreeAddress(t), Platform: "cisco_iosxe"}, {Device: "PC1", Address: wrong.Address, Platform: "cisco_iosxe"},
+		{Device: "R4", Address: hang.Address, Platform: "cisco_iosxe"}, {Device: "R5", Address: drop.Address, Platform: "cisco_iosxe"},
 	}
 	want := []schema.Code{"", schema.CodeConsoleRefused, "", schema.CodeConsoleSilent, schema.CodeConsoleClosed}
 	p := newPool(t, Options{ConnectTimeout: 500 * time.Millisecond, PromptTimeout: 500 * time.Millisecond})

@@ -12,6 +12,7 @@ import (
 
 	"gns3copilot/activities/console"
 	"gns3copilot/activities/gns3"
+	"gns3copilot/activities/policy"
 	"gns3copilot/schema"
 )
 
@@ -24,7 +25,11 @@ type Consoles interface {
 }
 
 // DeviceCommands runs reading commands on several devices side by side.
-type DeviceCommands struct{ Consoles Consoles }
+type DeviceCommands struct {
+	Consoles Consoles
+	// Policy judges the commands again by what the device turns out to be: the lab's word for it may be wrong. nil leaves that out.
+	Policy *policy.Policy
+}
 
 var (
 	_ Tool       = DeviceCommands{}
@@ -98,7 +103,7 @@ func (d DeviceCommands) runDevice(ctx context.Context, env Env, topology gns3.To
 		tell(schema.DeviceFailed, 0, schema.AsError(err).Message)
 		return failItem(item, err)
 	}
-	target := console.Target{Device: node.Name, Address: node.ConsoleAddress, Platform: node.Platform}
+	target := console.Target{Device: node.Name, Address: node.ConsoleAddress, Platform: node.Platform, Check: d.onlyReads(node.Name, c.Lines)}
 	done := 0
 	report, err := d.Consoles.Run(ctx, target, c.Lines, func(state string, n, _ int, detail string) {
 		done = n
@@ -114,6 +119,20 @@ func (d DeviceCommands) runDevice(ctx context.Context, env Env, topology gns3.To
 		tell(schema.DeviceDone, total, "")
 	}
 	return item
+}
+
+// onlyReads refuses commands that do more than read on the platform that the device turned out to be.
+func (d DeviceCommands) onlyReads(device string, lines []string) func(string) error {
+	if d.Policy == nil {
+		return nil
+	}
+	return func(platform string) error {
+		if d.Policy.Commands(platform, lines).Action == policy.Allow {
+			return nil
+		}
+		return schema.Errorf(schema.CodeRefused, "Nothing was sent: %s turned out to be a %s device, where this does more than read.", device, platform).
+			WithHint("Correct the device_type tag of %s in GNS3 and ask again.", device)
+	}
 }
 
 // Reachable refuses a node whose console can't answer, in words that say what to do.

@@ -107,6 +107,19 @@ func TestAMistaggedVPCS(t *testing.T) {
 	}
 }
 
+// TestAReadOnAnotherKindOfDevice: what only reads on the device that the tag names may do more on the one that answers.
+func TestAReadOnAnotherKindOfDevice(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	id := u.nodeID("R2")
+	u.change(id, `{"tags": ["device_type:gns3_vpcs_telnet"]}`)
+	defer u.change(id, `{"tags": ["device_type:cisco_ios_telnet"]}`)
+	suite.model.On("arp of a router", call(commandsTool, `{"device_configs": [{"device_name": "R2", "commands": ["arp"]}]}`), text("ok"))
+	r := toolResult(t, u.say(session, "arp of a router"))
+	if r.Success || !strings.Contains(r.Data[0].Error, "does more than read") || sent("R2", "arp") != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestAnExecCommandInDoubt: a confirmed command whose end was not seen may have run, and nobody is told to try it again.
 func TestAnExecCommandInDoubt(t *testing.T) {
 	u, session := login(t, "admin"), newSession()

@@ -132,7 +132,7 @@ func (s *Stack) StartWorker(m ModelConfig, policyFile string) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry, err := newRegistry(pool)
+	registry, err := newRegistry(pool, rules)
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -163,9 +163,9 @@ func loadPolicy(file string) (*policy.Policy, error) {
 }
 
 // newRegistry is the list of tools and where they may be used.
-func newRegistry(consoles tools.Consoles) (*tools.Registry, error) {
+func newRegistry(consoles tools.Consoles, rules *policy.Policy) (*tools.Registry, error) {
 	r := tools.NewRegistry()
-	reader := tools.DeviceCommands{Consoles: consoles}
+	reader := tools.DeviceCommands{Consoles: consoles, Policy: rules}
 	return r, errors.Join(
 		r.Add(tools.TopologyReader{}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(reader, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
@@ -182,7 +182,7 @@ type API struct {
 
 // StartAPI answers requests on the listener, which it owns from here on.
 func (s *Stack) StartAPI(l net.Listener, limits apiserver.Limits, version string) (*API, error) {
-	registry, err := newRegistry(nil) // the API looks at arguments alone
+	registry, err := newRegistry(nil, nil) // the API looks at arguments alone
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
