@@ -107,6 +107,47 @@ func TestAMistaggedVPCS(t *testing.T) {
 	}
 }
 
+// TestTheDeviceIsRightAboutWhatItIs: a router that the lab calls by another platform's name is judged again by what it says it is.
+func TestTheDeviceIsRightAboutWhatItIs(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	id := u.nodeID("R2")
+	u.change(id, `{"tags": ["device_type:juniper_junos"]}`)
+	defer u.change(id, `{"tags": ["device_type:cisco_ios_telnet"]}`)
+	s, asked := propose(t, u, session, "mislabelled", call(configTool, configure("R2", "delete flash:config.old")), text("ok"))
+	p := last(asked).PendingTools[0]
+	if p.DangerLevel != schema.DangerMedium {
+		t.Fatalf("%+v", p)
+	}
+	if _, err := u.Confirm(t.Context(), u.project, session, schema.ConfirmRequest{ConfirmAll: true}); err != nil {
+		t.Fatal(err)
+	}
+	r := results(t, until(t, s, isType(schema.EventDone)))[p.ToolCallID]
+	if r.Success || !strings.Contains(r.Data[0].Error, "Nothing was sent") || sent("R2", "delete flash:config.old") != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAConfirmedReload: two words of a human restart a router, whose own [confirm] is answered.
+func TestAConfirmedReload(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	s, asked := propose(t, u, session, "restart R2", call(commandsTool, `{"device_configs": [{"device_name": "R2", "commands": ["write memory", "reload"]}]}`), text("ok"))
+	p := last(asked).PendingTools[0]
+	for _, second := range []bool{false, true} {
+		in := schema.ConfirmRequest{ToolCallIDs: []string{p.ToolCallID}, SecondConfirmation: second}
+		if _, err := u.Confirm(t.Context(), u.project, session, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := results(t, until(t, s, isType(schema.EventDone)))[p.ToolCallID]
+	if !r.Success || !strings.Contains(r.Data[0].Result, "restarts") || sent("R2", "reload") != 1 {
+		t.Errorf("%+v", r)
+	}
+	suite.model.On("after the restart", call(commandsTool, `{"device_configs": [{"device_name": "R2", "commands": ["show clock"]}]}`), text("ok"))
+	if r := toolResult(t, u.say(newSession(), "after the restart")); !r.Success {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestAReadOnAnotherKindOfDevice: what only reads on the device that the tag names may do more on the one that answers.
 func TestAReadOnAnotherKindOfDevice(t *testing.T) {
 	u, session := login(t, "admin"), newSession()

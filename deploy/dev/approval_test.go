@@ -364,39 +364,3 @@ func TestVPCSChangesWaitAndReadsDoNot(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
-
-// TestTheDeviceIsRightAboutWhatItIs: a router that the lab calls by another platform's name is judged again by what it says it is.
-func TestTheDeviceIsRightAboutWhatItIs(t *testing.T) {
-	u, session := login(t, "admin"), newSession()
-	_, nodes := u.raw("GET", "/v3/projects/"+u.project+"/nodes", "", true)
-	type node struct {
-		ID   string   `json:"node_id"`
-		Name string   `json:"name"`
-		Tags []string `json:"tags"`
-	}
-	var list []node
-	if err := json.Unmarshal([]byte(nodes), &list); err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(list, func(n node) bool { return n.Name == "R2" })
-	tag := func(tags []string) {
-		status, body := u.raw("PUT", "/v3/projects/"+u.project+"/nodes/"+list[i].ID, string(schema.Text(map[string]any{"tags": tags})), true)
-		if status != 200 {
-			t.Fatalf("%d %s", status, body)
-		}
-	}
-	tag([]string{"device_type:juniper_junos"})
-	defer tag(list[i].Tags)
-	s, asked := propose(t, u, session, "mislabelled", call(configTool, configure("R2", "delete flash:config.old")), text("ok"))
-	p := last(asked).PendingTools[0]
-	if p.DangerLevel != schema.DangerMedium {
-		t.Fatalf("%+v", p)
-	}
-	if _, err := u.Confirm(t.Context(), u.project, session, schema.ConfirmRequest{ConfirmAll: true}); err != nil {
-		t.Fatal(err)
-	}
-	r := results(t, until(t, s, isType(schema.EventDone)))[p.ToolCallID]
-	if r.Success || !strings.Contains(r.Data[0].Error, "Nothing was sent") || sent("R2", "delete flash:config.old") != 0 {
-		t.Errorf("%+v", r)
-	}
-}
