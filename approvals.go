@@ -19,7 +19,8 @@ type approvalsCmd struct {
 
 // Help explains the command.
 func (approvalsCmd) Help() string {
-	return "Without flags it lists what waits for a human's word in the projects that you may see, with the exact lines that a confirmation sends."
+	return "Without flags it lists what waits for a human's word in the projects that you may see, with the exact lines that a confirmation sends. " +
+		"--history marks each line: | the device acknowledged it, ? it may have been carried out, - it was not sent."
 }
 
 // Validate names every fault of the flags.
@@ -84,10 +85,25 @@ func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
 		}
 		if err == nil {
 			fmt.Fprintln(c.out, reply.Message)
+			if len(reply.StillPending) > 0 {
+				fmt.Fprintf(c.out, "Confirm it a second time with: gns3-copilot approvals --confirm %s --second\n", id)
+			}
 		}
 		return err
 	}
 	return schema.Errorf(schema.CodeNotFound, "No call %q waits.", id).WithHint("gns3-copilot approvals lists what does.")
+}
+
+// lineMark tells what became of a line of a change; Help explains the marks.
+func lineMark(d schema.DeviceChange, line int) string {
+	switch {
+	case line < d.Acked:
+		return "|"
+	case d.State == "unknown", d.State == "failed" && line == d.Acked && !strings.Contains(d.Error, "Nothing was sent"):
+		return "?"
+	default:
+		return "-"
+	}
 }
 
 // nameOf is a project's name, or its id when lists don't show it.
@@ -116,17 +132,13 @@ func showDecided(c *console, it schema.InboxItem) {
 	for _, d := range it.Devices {
 		fmt.Fprintf(c.out, "    %s: %s, %d of %d lines acknowledged\n", printable(d.DeviceName), d.State, d.Acked, len(d.Lines))
 		for i, line := range d.Lines {
-			mark := "|"
-			if i >= d.Acked {
-				mark = "?" // not acknowledged
-			}
-			fmt.Fprintf(c.out, "      %s %s\n", mark, printable(line))
+			fmt.Fprintf(c.out, "      %s %s\n", lineMark(d, i), printable(line))
 		}
 		if d.Error != "" {
 			fmt.Fprintf(c.out, "      %s\n", strings.ReplaceAll(printable(d.Error), "\n", "\n      "))
 		}
 	}
 	if it.Modification != "" {
-		fmt.Fprintf(c.out, "%s\n", printable(it.Modification))
+		fmt.Fprintf(c.out, "    %s\n", strings.ReplaceAll(printable(it.Modification), "\n", "\n    "))
 	}
 }

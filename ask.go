@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -127,10 +128,13 @@ func (a *asker) answer(ctx context.Context, prompt string) (line string, ok bool
 	}
 }
 
-const choices = "Run this? y all · n none · numbers (1,2) these · e N edit · empty: leave it for another to decide: "
+const choices = "Run this? y all · n none · numbers (1,2) these · e N edit and run · empty: leave it for another to decide: "
 
 // ask goes on until nothing of the message waits any more.
 func (a *asker) ask(ctx context.Context, pending []schema.PendingTool) {
+	if !a.waits(ctx) {
+		return // an old event, of a turn that is followed again
+	}
 	for shown := 0; len(pending) > 0; {
 		if shown != len(pending) {
 			for i, p := range pending {
@@ -140,7 +144,10 @@ func (a *asker) ask(ctx context.Context, pending []schema.PendingTool) {
 		}
 		line, ok := a.answer(ctx, choices)
 		if a.ended {
-			a.nobody(pending)
+			a.left("nobody can answer here", pending)
+		}
+		if ok && line == "" {
+			a.left("left for another to decide", pending)
 		}
 		if !ok || line == "" {
 			return
@@ -156,12 +163,18 @@ func (a *asker) ask(ctx context.Context, pending []schema.PendingTool) {
 	}
 }
 
-// nobody says how the calls can be decided when nobody is at the terminal; the chat waits for that.
-func (a *asker) nobody(pending []schema.PendingTool) {
+// left says how the calls can be decided elsewhere; the chat waits for that.
+func (a *asker) left(why string, pending []schema.PendingTool) {
 	for _, p := range pending {
-		a.v.note(fmt.Sprintf("nobody can answer here; waiting until %s for: gns3-copilot approvals --confirm %s   (or --reject)",
-			p.ExpiresAt.Local().Format(time.TimeOnly), p.ToolCallID))
+		a.v.note(fmt.Sprintf("%s; waiting until %s for: gns3-copilot approvals --confirm %s   (or --reject)",
+			why, p.ExpiresAt.Local().Format(time.TimeOnly), p.ToolCallID))
 	}
+}
+
+// waits tells whether the message's calls still wait.
+func (a *asker) waits(ctx context.Context) bool {
+	status, err := a.api.HITLStatus(ctx, a.project, a.session)
+	return err != nil || status.HITLSessionID != nil && *status.HITLSessionID == a.hitl
 }
 
 // carryOut does what a line says.
@@ -217,6 +230,7 @@ func (a *asker) confirm(ctx context.Context, calls []schema.PendingTool) error {
 	for _, id := range again {
 		line, ok := a.answer(ctx, "This is of HIGH DANGER. Type yes to confirm it a second time: ")
 		if !ok || !strings.EqualFold(line, "yes") {
+			a.v.note("not confirmed a second time; it still waits")
 			continue
 		}
 		reply, err := a.api.Confirm(ctx, a.project, a.session, schema.ConfirmRequest{ToolCallIDs: []string{id}, SecondConfirmation: true, HITLSessionID: a.hitl})
@@ -242,7 +256,8 @@ func (a *asker) edit(ctx context.Context, p schema.PendingTool) error {
 		return err
 	}
 	defer os.Remove(file.Name())
-	if _, err := file.Write(schema.TextIndent(p.ToolArgs)); err != nil {
+	before := append(schema.TextIndent(p.ToolArgs), '\n')
+	if _, err := file.Write(before); err != nil {
 		return err
 	}
 	if err := file.Close(); err != nil {
@@ -256,6 +271,9 @@ func (a *asker) edit(ctx context.Context, p schema.PendingTool) error {
 	text, err := os.ReadFile(file.Name())
 	if err != nil {
 		return err
+	}
+	if bytes.Equal(text, before) {
+		return schema.Errorf(schema.CodeInvalid, "You changed nothing, so nothing was decided.")
 	}
 	in := schema.ModifyRequest{ToolCallID: p.ToolCallID, ExpectedSHA256: p.ArgsSHA256, HITLSessionID: a.hitl}
 	if err := json.Unmarshal(text, &in.ModifiedArgs); err != nil {
@@ -288,6 +306,9 @@ func pick(text string, pending []schema.PendingTool) ([]schema.PendingTool, erro
 func previewText(n int, p schema.PendingTool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%d] %s — danger %s, %d s left (%s)", n, printable(p.Description), p.DangerLevel, p.Remaining, p.ToolCallID)
+	if p.Confirmations > 0 {
+		b.WriteString(" — confirmed once, needs a second confirmation")
+	}
 	for _, r := range p.Reasons {
 		fmt.Fprintf(&b, "\n      why: %s", printable(r))
 	}

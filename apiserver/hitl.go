@@ -152,7 +152,7 @@ func (s *Server) decide(ctx context.Context, r request, d decision) (*decisionRe
 	if !known {
 		chosen, err := d.choose(rows, time.Now())
 		if err != nil {
-			return nil, err
+			return nil, s.overBefore(ctx, d, err)
 		}
 		if row, err = s.newDecision(ctx, r, d, row.ID, chosen); err != nil {
 			return nil, err
@@ -164,6 +164,18 @@ func (s *Server) decide(ctx context.Context, r request, d decision) (*decisionRe
 		}
 	}
 	return d.reply(row, rows)
+}
+
+// overBefore tells a call of an earlier message, which was decided, from one that never was. Any other refusal stays as it is.
+func (s *Server) overBefore(ctx context.Context, d decision, refusal error) error {
+	if schema.CodeOf(refusal) != schema.CodeMalformed || len(d.ids) == 0 {
+		return refusal
+	}
+	state, err := s.store.CallState(ctx, d.path.ProjectID, d.path.SessionID, d.ids)
+	if err != nil || state == "" || state == schema.ApprovalPending {
+		return refusal
+	}
+	return schema.Errorf(schema.CodeConflict, "The call was already %s.", state)
 }
 
 // repeated finds the decision that an earlier request with the same key brought.

@@ -270,6 +270,9 @@ func (s *Stack) announce(ctx context.Context) {
 		if s.url != defaultServer {
 			server = "--server " + s.url + " "
 		}
+		if s.o.LabCampus { // then there are two opened projects
+			server += `--project "Demo lab" `
+		}
 		lines = append(lines, `try         go run . chat `+server+`"show ip interface brief on R1 and R2"`)
 	}
 	lines = append(lines, "ready "+s.url)

@@ -251,8 +251,9 @@ func (s *Store) EndApprovals(ctx context.Context, in schema.ExpireInput) ([]Appr
 
 // end ends a call that nobody has decided.
 func (a *Approval) end(db *gorm.DB, state schema.ApprovalState) error {
-	a.State = state
-	if err := db.Model(a).Select("State").Updates(a).Error; err != nil {
+	now := db.NowFunc()
+	a.State, a.DecidedAt = state, &now
+	if err := db.Model(a).Select("State", "DecidedAt").Updates(a).Error; err != nil {
 		return err
 	}
 	return audit(db, a.event(string(state), "", ""))

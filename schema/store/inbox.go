@@ -46,6 +46,15 @@ func (s *Store) approvalsOf(ctx context.Context, columns, where string, args ...
 	return rows, nil
 }
 
+// CallState is what became of the first of these calls that asked for a human's word in a session of that name; "" when none did.
+func (s *Store) CallState(ctx context.Context, projectID, sessionID string, calls []string) (schema.ApprovalState, error) {
+	rows, err := s.approvalsOf(ctx, "state", "project_id = ? AND session_id = ? AND tool_call_id IN ?", projectID, sessionID, calls)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return rows[0].State, nil
+}
+
 func only(rows []Approval, want func(Approval) bool) []Approval {
 	return slices.DeleteFunc(slices.Clone(rows), func(a Approval) bool { return !want(a) })
 }
