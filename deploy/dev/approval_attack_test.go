@@ -96,7 +96,9 @@ func TestAMistaggedVPCS(t *testing.T) {
 		session := newSession()
 		suite.model.On("mistag "+tool, call(tool, `{"device_configs": [{"device_name": "PC1", "commands": ["!touch x", "show ip"]}]}`), text("ok"))
 		s := u.post(session, "mistag "+tool)
-		events := until(t, s, func(ev client.Received) bool { return ev.Type == schema.EventHITLRequired || ev.Type == schema.EventDone })
+		events := until(t, s, func(ev client.Received) bool {
+			return ev.Type == schema.EventHITLRequired || ev.Type == schema.EventDone
+		})
 		if last(events).Type != schema.EventHITLRequired || last(events).PendingTools[0].DangerLevel != schema.DangerHigh || sent("PC1", "!touch x") != 0 {
 			t.Errorf("%s: %s", tool, types(events))
 		}
