@@ -145,12 +145,14 @@ func TestLabWithdrawn(t *testing.T) {
 	cancel()
 	err := v.do(t.Context(), func(ctx context.Context, s *session) error {
 		for _, line := range []string{"configure terminal", "interface lo"} {
-			if _, failure, err := s.command(ctx, line, time.Second); failure != nil || err != nil {
-				return errors.Join(err, failure)
+			if out, err := s.command(ctx, line, time.Second); err != nil {
+				return err
+			} else if out.Err != nil {
+				return out.Err
 			}
 		}
-		_, failure, _ := s.command(over, "description never", time.Second)
-		wantCode(t, failure, schema.CodeAborted)
+		out, _ := s.command(over, "description never", time.Second)
+		wantCode(t, out.Err, schema.CodeAborted)
 		t.Logf("left at %q", s.standing())
 		if s.broken {
 			t.Error("the prompt didn't come back")
