@@ -16,7 +16,6 @@ import (
 // locked is a router that asks for a password at `enable`.
 type locked struct {
 	*router
-	asks    func(c *fakeconsole.Conn) // returns at the user prompt
 	mu      sync.Mutex
 	answers []string
 }
