@@ -44,10 +44,14 @@ func (w *waiting) watch(own workflow.Context, deadline time.Time) {
 	if err != nil {
 		return
 	}
-	if came && t.aborted {
+	switch {
+	case came && t.aborted:
 		state = schema.ApprovalAborted
-	} else if workflow.Await(own, func() bool { return t.aborted || len(t.decisions) == 0 }) != nil {
-		return // what was decided in time counts, also when it is recorded late
+	case !came && len(t.decisions) > 0:
+		// What was decided in time counts, also when it is recorded late.
+		if _, err := workflow.AwaitWithTimeout(own, localBound, func() bool { return t.aborted || len(t.decisions) == 0 }); err != nil {
+			return
+		}
 	}
 	if len(w.pending()) > 0 {
 		w.end(own, state)
