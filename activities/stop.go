@@ -33,11 +33,10 @@ const (
 // heartbeat by way of Temporal, and when the worker stops, at once or in the end. release must be called; it waits for the watcher.
 func watched(ctx context.Context, bus *progress.Bus, turnID string, stop atStop) (_ context.Context, release func(), err error) {
 	run, cancel := context.WithCancelCause(ctx)
-	working, rest := context.WithCancel(context.WithoutCancel(ctx))
+	over := make(chan struct{})
 	stopWatch, err := bus.OnAbort(turnID, func() { cancel(errAborted) })
 	if err != nil {
 		cancel(err)
-		rest()
 		return nil, nil, err
 	}
 	var wg sync.WaitGroup
@@ -45,18 +44,19 @@ func watched(ctx context.Context, bus *progress.Bus, turnID string, stop atStop)
 	wg.Go(func() {
 		tick := time.NewTicker(beat)
 		defer tick.Stop()
+		alive := context.WithoutCancel(ctx) // the SDK sends nothing for a context that has ended
 		stopping := activity.GetWorkerStopChannel(ctx)
 		if stop == finish {
 			stopping = nil
 		}
 		for {
-			activity.RecordHeartbeat(working)
+			activity.RecordHeartbeat(alive)
 			select {
 			case <-tick.C:
 			case <-stopping:
 				cancel(errStopping)
 				stopping = nil
-			case <-working.Done():
+			case <-over:
 				return
 			}
 		}
@@ -64,7 +64,7 @@ func watched(ctx context.Context, bus *progress.Bus, turnID string, stop atStop)
 	return run, func() {
 		stopWatch()
 		cancel(context.Canceled)
-		rest()
+		close(over)
 		wg.Wait()
 	}, nil
 }
