@@ -132,8 +132,8 @@ const choices = "Run this? y all · n none · numbers (1,2) these · e N edit an
 
 // ask goes on until nothing of the message waits any more.
 func (a *asker) ask(ctx context.Context, pending []schema.PendingTool) {
-	if !a.waits(ctx) {
-		return // an old event, of a turn that is followed again
+	if now, err := a.waiting(ctx); err == nil {
+		pending = now // none for an old event, of a turn that is followed again
 	}
 	for shown := 0; len(pending) > 0; {
 		if shown != len(pending) {
@@ -155,11 +155,10 @@ func (a *asker) ask(ctx context.Context, pending []schema.PendingTool) {
 		if err := a.carryOut(ctx, line, pending); err != nil {
 			a.v.note(schema.AsError(err).Message)
 		}
-		status, err := a.api.HITLStatus(ctx, a.project, a.session)
-		if err != nil || status.HITLSessionID == nil || *status.HITLSessionID != a.hitl {
-			return // decided, or another user's session of that name
+		var err error
+		if pending, err = a.waiting(ctx); err != nil {
+			return
 		}
-		pending = status.PendingTools
 	}
 }
 
@@ -171,10 +170,13 @@ func (a *asker) left(why string, pending []schema.PendingTool) {
 	}
 }
 
-// waits tells whether the message's calls still wait.
-func (a *asker) waits(ctx context.Context) bool {
+// waiting gives the message's calls that still wait. What waits of another message, or in another user's session of that name, isn't asked about.
+func (a *asker) waiting(ctx context.Context) ([]schema.PendingTool, error) {
 	status, err := a.api.HITLStatus(ctx, a.project, a.session)
-	return err != nil || status.HITLSessionID != nil && *status.HITLSessionID == a.hitl
+	if err != nil || status.HITLSessionID == nil || *status.HITLSessionID != a.hitl {
+		return nil, err
+	}
+	return status.PendingTools, nil
 }
 
 // carryOut does what a line says.
@@ -213,11 +215,11 @@ func (a *asker) confirm(ctx context.Context, calls []schema.PendingTool) error {
 	in := schema.ConfirmRequest{ExpectedSHA256: map[string]string{}, HITLSessionID: a.hitl}
 	var again []string
 	for _, p := range calls {
-		in.ExpectedSHA256[p.ToolCallID] = p.ArgsSHA256
 		if p.Confirmations > 0 {
 			again = append(again, p.ToolCallID)
 		} else {
 			in.ToolCallIDs = append(in.ToolCallIDs, p.ToolCallID)
+			in.ExpectedSHA256[p.ToolCallID] = p.ArgsSHA256
 		}
 	}
 	if in.ToolCallIDs != nil {
