@@ -163,12 +163,12 @@ func (s *Server) abort(ctx context.Context, r request, in *abortInput) (*body[sc
 	if err != nil {
 		return nil, err
 	}
-	if err := s.store.NoteAbort(ctx, session, r.ID, r.Username); err != nil {
-		s.log.ErrorContext(ctx, "abort not noted", "turn", session.LastTurnID, "error", err)
-	}
 	// The signal is what can't be lost; this makes it quicker, and reaches a worker while Temporal is away.
 	if err := s.bus.Abort(session.LastTurnID); err != nil {
 		s.log.WarnContext(ctx, "abort not broadcast", "turn", session.LastTurnID, "error", err)
+	}
+	if err := s.store.NoteAbort(ctx, session, r.ID, r.Username); err != nil {
+		s.log.ErrorContext(ctx, "abort not noted", "turn", session.LastTurnID, "error", err)
 	}
 	return reply, signalled
 }
