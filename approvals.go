@@ -58,12 +58,12 @@ func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	projects, err := api.Projects(ctx)
-	if err != nil {
-		return err
-	}
 	id := a.Confirm + a.Reject
 	if id == "" {
+		projects, err := api.Projects(ctx)
+		if err != nil {
+			return err
+		}
 		for i, it := range items {
 			fmt.Fprintf(c.out, "session %s, project %s\n%s\n", printable(it.SessionID), printable(nameOf(projects, it.ProjectID)), previewText(i+1, it.PendingTool))
 		}

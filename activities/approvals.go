@@ -56,7 +56,7 @@ func (t *Tools) unfit(ctx context.Context, in schema.RecordDecisionInput) (strin
 	if err != nil {
 		return "", err
 	}
-	lab, err := t.shownLab(ctx, in.TurnRef)
+	lab, err := labOf(turn)
 	if err != nil {
 		return "", err
 	}
@@ -80,12 +80,13 @@ func (t *Tools) runnable(name, arguments string, mode schema.Mode, lab gns3.Topo
 	if err != nil {
 		return err
 	}
+	list = tools.ByDevice(list, lab)
 	for _, c := range list {
 		if _, err := lab.Find(c.Device); err != nil {
 			return err
 		}
 	}
-	ruling, _ := tools.Judge(t.Policy, lab, tools.ByDevice(list, lab))
+	ruling, _ := tools.Judge(t.Policy, lab, list)
 	return ruling.Error()
 }
 

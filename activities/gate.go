@@ -84,12 +84,19 @@ func (t *Tools) recall(ctx context.Context, in schema.GateInput, out *schema.Gat
 
 // shownLab is the lab as the turn's model was shown it, which is enough to judge by: a change looks at the lab again before it begins.
 func (t *Tools) shownLab(ctx context.Context, ref schema.TurnRef) (gns3.Topology, error) {
-	var lab gns3.Topology
 	turn, err := t.Store.Turn(ctx, ref)
-	if err != nil || turn.Topology == "" {
-		return lab, err
+	if err != nil {
+		return gns3.Topology{}, err
 	}
-	return lab, json.Unmarshal([]byte(turn.Topology), &lab)
+	return labOf(turn)
+}
+
+// labOf is the lab that a turn keeps, empty before it has one.
+func labOf(turn store.Turn) (lab gns3.Topology, err error) {
+	if turn.Topology != "" {
+		err = json.Unmarshal([]byte(turn.Topology), &lab)
+	}
+	return lab, err
 }
 
 // maxRequired bounds a hitl_required event, in bytes, under what the event stream takes. A larger one comes without arguments and previews;

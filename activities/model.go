@@ -229,8 +229,7 @@ func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (string
 			return "", err
 		}
 		if turn.Topology != "" {
-			var stored gns3.Topology
-			err := json.Unmarshal([]byte(turn.Topology), &stored)
+			stored, err := labOf(turn)
 			return string(schema.Text(stored.ForModel())), err
 		}
 	}

@@ -9,8 +9,6 @@ import (
 
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
-
-	temporal "go.temporal.io/sdk/client"
 )
 
 func hitl(u user, session string) string {
@@ -152,18 +150,7 @@ func TestTerminatedWhilePending(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	s, asked := propose(t, u, session, "terminated while pending", call(configTool, configure("R1", "interface Loopback56")), text("done"))
 	s.Close()
-	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: suite.stack.TemporalAddress()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	runs, err := c.ListWorkflow(t.Context(), listOf(session))
-	if err != nil || len(runs.GetExecutions()) != 1 {
-		t.Fatalf("%v %v", runs, err)
-	}
-	if err := c.TerminateWorkflow(t.Context(), runs.GetExecutions()[0].GetExecution().GetWorkflowId(), "", "test"); err != nil {
-		t.Fatal(err)
-	}
+	terminate(t, session)
 	inbox, err := u.Inbox(t.Context())
 	for _, it := range inbox {
 		if it.SessionID == session {

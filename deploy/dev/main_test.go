@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/uuid"
 	"go.temporal.io/api/workflowservice/v1"
+	temporal "go.temporal.io/sdk/client"
 	"go.uber.org/goleak"
 )
 
@@ -202,6 +203,24 @@ func startStack(t *testing.T, ctx context.Context, data string) *dev.Stack {
 // listOf asks Temporal for a session's workflows.
 func listOf(session string) *workflowservice.ListWorkflowExecutionsRequest {
 	return &workflowservice.ListWorkflowExecutionsRequest{Namespace: "default", Query: schema.SearchSessionID + ` = "` + session + `"`}
+}
+
+// terminate ends a session's workflow as an operator does.
+func terminate(t *testing.T, session string) {
+	t.Helper()
+	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: suite.stack.TemporalAddress()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	runs, err := c.ListWorkflow(t.Context(), listOf(session))
+	if err != nil || len(runs.GetExecutions()) != 1 {
+		t.Fatalf("%v %v", runs, err)
+	}
+	id := runs.GetExecutions()[0].GetExecution()
+	if err := c.TerminateWorkflow(t.Context(), id.GetWorkflowId(), id.GetRunId(), "test"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // raw sends a request as it is, with headers given as name and value in turn.

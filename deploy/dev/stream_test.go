@@ -267,19 +267,7 @@ func TestTerminatedByAnOperator(t *testing.T) {
 	suite.model.On("terminate me", func(r *scriptmodel.Reply) { r.Say("begun"); r.Hold(nil) })
 	s := u.post(session, "terminate me")
 	begun := until(t, s, isType(schema.EventContent))
-	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: suite.stack.TemporalAddress()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	runs, err := c.ListWorkflow(t.Context(), listOf(session))
-	if err != nil || len(runs.GetExecutions()) != 1 {
-		t.Fatalf("%v %v", runs, err)
-	}
-	id := runs.GetExecutions()[0].GetExecution()
-	if err := c.TerminateWorkflow(t.Context(), id.GetWorkflowId(), id.GetRunId(), "test"); err != nil {
-		t.Fatal(err)
-	}
+	terminate(t, session)
 	events := append(begun, until(t, s, isType(schema.EventDone))...)
 	if got := types(events); got != "content error done " {
 		t.Fatalf("%s", got)

@@ -73,19 +73,23 @@ func (DecisionRow) TableName() string { return "decisions" }
 func (s *Store) AddApprovals(ctx context.Context, rows []Approval) error {
 	return s.tx(ctx, "store approvals", func(db *gorm.DB) error {
 		for _, a := range rows {
-			a.ID, a.State, a.CreatedAt = uuid.NewString(), schema.ApprovalPending, db.NowFunc()
-			added := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&a)
-			if added.Error != nil {
-				return added.Error
-			}
-			if added.RowsAffected == 1 {
-				if err := audit(db, a.event("proposed", "", "")); err != nil {
-					return err
-				}
+			a.State = schema.ApprovalPending
+			if err := addApproval(db, a, "proposed"); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
+}
+
+// addApproval stores a call unless it is there, and its line in the trail with it.
+func addApproval(db *gorm.DB, a Approval, kind string) error {
+	a.ID, a.CreatedAt = uuid.NewString(), db.NowFunc()
+	added := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&a)
+	if added.Error != nil || added.RowsAffected == 0 {
+		return added.Error
+	}
+	return audit(db, a.event(kind, a.DecidedBy, a.DeciderName))
 }
 
 // AddGranted stores calls that run under the word of whoever modified an earlier call of the turn into just these, once each.
@@ -101,16 +105,10 @@ func (s *Store) AddGranted(ctx context.Context, rows []Approval) error {
 			if err != nil {
 				return err
 			}
-			a.ID, a.State, a.CreatedAt = uuid.NewString(), schema.ApprovalConfirmed, db.NowFunc()
+			a.State = schema.ApprovalConfirmed
 			a.DecidedBy, a.DeciderName, a.DecidedAt, a.Reason = by.DecidedBy, by.DeciderName, by.DecidedAt, "as modified from "+by.ToolCallID
-			added := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&a)
-			if added.Error != nil {
-				return added.Error
-			}
-			if added.RowsAffected == 1 {
-				if err := audit(db, a.event(string(a.State), a.DecidedBy, a.DeciderName)); err != nil {
-					return err
-				}
+			if err := addApproval(db, a, string(a.State)); err != nil {
+				return err
 			}
 		}
 		return nil

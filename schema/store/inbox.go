@@ -18,7 +18,10 @@ func (s *Store) SessionApprovals(ctx context.Context, userID, projectID, session
 	}
 	pending := only(rows, func(a Approval) bool { return a.State == schema.ApprovalPending })
 	own := func(a Approval) bool { return a.UserID == userID }
-	_, unknown := s.Scope(userID, projectID).Session(ctx, sessionID)
+	unknown := func() error {
+		_, err := s.Scope(userID, projectID).Session(ctx, sessionID)
+		return err
+	}
 	switch {
 	case hitlSession != "":
 		rows = only(rows, func(a Approval) bool { return a.HITLSessionID == hitlSession })
@@ -29,11 +32,11 @@ func (s *Store) SessionApprovals(ctx context.Context, userID, projectID, session
 			WithHint("Name one by hitl_session_id.")
 	case len(pending) > 0:
 		rows = pending
-	case unknown == nil:
+	case unknown() == nil:
 		rows = only(rows, own)
 	}
 	if len(rows) == 0 {
-		return nil, unknown
+		return nil, unknown()
 	}
 	return s.approvalsOf(ctx, "*", "hitl_session_id = ?", rows[len(rows)-1].HITLSessionID)
 }
