@@ -21,6 +21,7 @@ const (
 	maybeQuiet    = 5 * time.Second        // a line that only ends like a question
 	probeQuiet    = 500 * time.Millisecond // a prompt that isn't the learned one
 	enterPatience = time.Second            // an Enter that seems not to have been taken
+	foreignLimit  = time.Second            // for a message of the device's own to come to its end
 	echoLimit     = 5 * time.Second
 	// maxAsk is the longest unfinished line that is looked at for prompts and questions.
 	maxAsk = 300
@@ -47,13 +48,15 @@ func (s *session) command(ctx context.Context, command string, limit time.Durati
 
 // confirmed is command, with so many confirmations given.
 func (s *session) confirmed(ctx context.Context, command string, limit time.Duration, confirms int) (Output, error) {
-	if err := s.drain(); err != nil {
+	foreign, err := false, s.drain()
+	if err == nil {
+		foreign, err = s.foreign(ctx)
+	}
+	if err != nil {
 		return notTyped(command, s.closed(err, "before a command"))
 	}
-	if current := s.current(); current != "" && !s.prompt.matches(current) { // somebody else has typed
-		if !s.backToPrompt(ctx, []string{s.platform.ClearLine + keyInterrupt}) {
-			return notTyped(command, s.silent())
-		}
+	if foreign && !s.backToPrompt(ctx, []string{s.platform.ClearLine + keyInterrupt}) {
+		return notTyped(command, s.silent())
 	}
 	r := s.newReply(command)
 	r.confirms = confirms

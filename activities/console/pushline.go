@@ -18,14 +18,17 @@ func (p *push) ready(ctx context.Context, i int) error {
 	if err := s.drain(); err != nil {
 		return s.closed(err, "before "+p.name(i))
 	}
-	current := s.current()
 	if at.text {
-		if current == "" && s.standing() == "" {
+		if s.current() == "" && s.standing() == "" {
 			return nil
 		}
 		return s.failure(schema.CodeCommandRejected, "ended the text before %s, so that was not typed", p.name(i))
 	}
-	if current != "" && !s.prompt.matches(current) { // somebody else types
+	foreign, err := s.foreign(ctx)
+	if err != nil {
+		return s.closed(err, "before "+p.name(i))
+	}
+	if foreign {
 		if err := p.clearLine(ctx, i); err != nil {
 			return err
 		}

@@ -129,6 +129,25 @@ func (s *session) await(ctx context.Context, limit time.Duration, judge func() (
 	}
 }
 
+// foreign tells whether somebody else has typed: what stands there is neither a prompt nor a message of the device's own that is just coming.
+// It fails with errClosed.
+func (s *session) foreign(ctx context.Context) (bool, error) {
+	nothing := func() bool { return s.current() == "" || s.prompt.matches(s.current()) }
+	if nothing() {
+		return false, nil
+	}
+	_, err := s.await(ctx, foreignLimit, func() (verdict, time.Duration) {
+		if nothing() {
+			return atPrompt, 0
+		}
+		return quietNow, settleQuiet
+	})
+	if errors.Is(err, errClosed) {
+		return false, err
+	}
+	return !nothing(), nil
+}
+
 // drain takes what has arrived already, so that it isn't taken for an answer to what comes next.
 func (s *session) drain() error {
 	for {
