@@ -21,6 +21,7 @@ import (
 	"gns3copilot/schema"
 
 	"github.com/google/uuid"
+	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	temporal "go.temporal.io/sdk/client"
 	"go.uber.org/goleak"
@@ -205,6 +206,28 @@ func listOf(session string) *workflowservice.ListWorkflowExecutionsRequest {
 	return &workflowservice.ListWorkflowExecutionsRequest{Namespace: "default", Query: schema.SearchSessionID + ` = "` + session + `"`}
 }
 
+// awaitRun waits until the query finds one workflow: Temporal lists what runs with a delay.
+func awaitRun(t *testing.T, c temporal.Client, query *workflowservice.ListWorkflowExecutionsRequest) *commonpb.WorkflowExecution {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(time.Minute)
+	for {
+		runs, err := c.ListWorkflow(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := runs.GetExecutions(); len(found) == 1 {
+			return found[0].GetExecution()
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("no workflow is listed by %s", query.GetQuery())
+		}
+	}
+}
+
 // terminate ends a session's workflow as an operator does.
 func terminate(t *testing.T, session string) {
 	t.Helper()
@@ -213,11 +236,7 @@ func terminate(t *testing.T, session string) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	runs, err := c.ListWorkflow(t.Context(), listOf(session))
-	if err != nil || len(runs.GetExecutions()) != 1 {
-		t.Fatalf("%v %v", runs, err)
-	}
-	id := runs.GetExecutions()[0].GetExecution()
+	id := awaitRun(t, c, listOf(session))
 	if err := c.TerminateWorkflow(t.Context(), id.GetWorkflowId(), id.GetRunId(), "test"); err != nil {
 		t.Fatal(err)
 	}

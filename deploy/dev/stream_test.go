@@ -442,21 +442,5 @@ func awaitState(t *testing.T, c temporal.Client, session string, state schema.Tu
 	t.Helper()
 	query := listOf(session)
 	query.Query += ` AND ` + schema.SearchTurnState + ` = "` + string(state) + `"`
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for {
-		runs, err := c.ListWorkflow(t.Context(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(runs.GetExecutions()) == 1 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("the turn is never in state %s", state)
-		}
-	}
+	awaitRun(t, c, query)
 }
