@@ -127,6 +127,7 @@ func (f backendFlags) backends(g gns3Flags) (stack.Backends, error) {
 type limitFlags struct {
 	Mode           string        `help:"What the assistant may do when a request doesn't say: teaching_assistant, lab_automation_assistant or troubleshooting_injection." default:"lab_automation_assistant"`
 	Steps          int           `help:"Budget of steps for a turn, a step being a model call with its tools; it stops when fewer than four are left, so 20 allow 17." default:"20"`
+	InjectionSteps int           `help:"The same for a turn in fault injection mode." default:"50"`
 	CredentialWait time.Duration `help:"How long a turn waits for its owner's GNS3 login." default:"1h"`
 	ApprovalWait   time.Duration `help:"How long a human has to confirm, reject or modify a change." default:"5m"`
 }
@@ -142,6 +143,9 @@ func (f limitFlags) faults() []string {
 	if f.Steps < stopBelow || f.Steps > 1000 {
 		bad = append(bad, fmt.Sprintf("--steps: must be from %d to 1000", stopBelow))
 	}
+	if f.InjectionSteps < stopBelow || f.InjectionSteps > 1000 {
+		bad = append(bad, fmt.Sprintf("--injection-steps: must be from %d to 1000", stopBelow))
+	}
 	if f.CredentialWait < time.Second {
 		bad = append(bad, "--credential-wait: must be a second or more")
 	}
@@ -152,7 +156,10 @@ func (f limitFlags) faults() []string {
 }
 
 func (f limitFlags) limits() apiserver.Limits {
-	return apiserver.Limits{Mode: schema.Mode(f.Mode), Steps: f.Steps, StopBelow: stopBelow, CredentialWait: f.CredentialWait, ApprovalWait: f.ApprovalWait}
+	return apiserver.Limits{
+		Mode: schema.Mode(f.Mode), Steps: f.Steps, InjectionSteps: f.InjectionSteps, StopBelow: stopBelow,
+		CredentialWait: f.CredentialWait, ApprovalWait: f.ApprovalWait,
+	}
 }
 
 // faultsError names every fault at once, or is nil without one.

@@ -24,10 +24,35 @@ type postInput struct {
 // postStream begins a turn and relays its events. Once the stream has begun nothing of the turn can be lost, whether the client stays or
 // not.
 func (s *Server) postStream(ctx context.Context, r request, in *postInput) (*huma.StreamResponse, error) {
+	return s.post(ctx, r, in, "use chat")
+}
+
+type injectInput struct {
+	ProjectPath
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"As in POST …/stream."`
+	Body           schema.InjectRequest
+}
+
+// injectMessage is what a request for a fault says that doesn't say anything.
+const injectMessage = "Inject a network fault for troubleshooting practice"
+
+// postInject begins a turn that makes a fault for its user to find.
+func (s *Server) postInject(ctx context.Context, r request, in *injectInput) (*huma.StreamResponse, error) {
+	b := in.Body
+	if b.Message == "" {
+		b.Message = injectMessage
+	}
+	return s.post(ctx, r, &postInput{ProjectPath: in.ProjectPath, IdempotencyKey: in.IdempotencyKey, Body: schema.ChatRequest{
+		Message: b.Message, SessionID: b.SessionID, Stream: b.Stream, Temperature: b.Temperature, MaxTokens: b.MaxTokens, Mode: b.Mode,
+		CopilotMode: schema.ModeInjection,
+	}}, "use fault injection")
+}
+
+func (s *Server) post(ctx context.Context, r request, in *postInput, verb string) (*huma.StreamResponse, error) {
 	if err := checkMessage(&in.Body); err != nil {
 		return nil, err
 	}
-	if err := s.project(ctx, r.caller, in.ProjectID, "use chat"); err != nil {
+	if err := s.project(ctx, r.caller, in.ProjectID, verb); err != nil {
 		return nil, err
 	}
 	input := s.turnInput(r, in)
@@ -44,7 +69,7 @@ func (s *Server) postStream(ctx context.Context, r request, in *postInput) (*hum
 // checkMessage refuses what no turn can begin with.
 func checkMessage(body *schema.ChatRequest) error {
 	switch {
-	case !strings.ContainsFunc(body.Message, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }):
+	case !visible(body.Message):
 		return schema.Errorf(schema.CodeInvalid, "1 validation error: message must not be blank")
 	case !utf8.ValidString(body.Message) || strings.ContainsRune(body.Message, 0):
 		return schema.Errorf(schema.CodeInvalid, "1 validation error: message must be text without NUL")
@@ -52,6 +77,11 @@ func checkMessage(body *schema.ChatRequest) error {
 		return sessionName(body.SessionID)
 	}
 	return nil
+}
+
+// visible reports whether there is something to read in the text.
+func visible(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
 
 func (s *Server) turnInput(r request, in *postInput) schema.TurnInput {
@@ -69,6 +99,9 @@ func (s *Server) turnInput(r request, in *postInput) schema.TurnInput {
 	}
 	if in.Body.CopilotMode != "" {
 		t.Mode = in.Body.CopilotMode
+	}
+	if t.Mode == schema.ModeInjection {
+		t.Steps = s.limits.InjectionSteps
 	}
 	if in.IdempotencyKey != "" {
 		t.TurnID = store.TurnID(r.ID, in.ProjectID, in.IdempotencyKey)

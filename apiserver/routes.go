@@ -49,7 +49,12 @@ func (s *Server) routes(version string) {
 	api.UseMiddleware(s.authenticate)
 	for _, prefix := range prefixes {
 		register(s, api, http.MethodPost, prefix+"/stream", "Send a message and follow the turn", s.postStream)
+		register(s, api, http.MethodPost, prefix+"/inject", "Have a fault injected for practice, and follow the turn", s.postInject)
 		register(s, api, http.MethodGet, prefix+"/sessions", "List your sessions", s.listSessions)
+		register(s, api, http.MethodPatch, prefix+"/sessions/{session_id}", "Rename a session", s.rename)
+		register(s, api, http.MethodDelete, prefix+"/sessions/{session_id}", "Delete a session", s.deleteSession)
+		register(s, api, http.MethodPut, prefix+"/sessions/{session_id}/pin", "Pin a session", s.pin)
+		register(s, api, http.MethodDelete, prefix+"/sessions/{session_id}/pin", "Unpin a session", s.unpin)
 		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/history", "Read a conversation", s.history)
 		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/events", "Follow a turn again", s.followEvents)
 		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/abort", "Abort the running turn", s.abort)

@@ -50,10 +50,12 @@ type Options struct {
 
 // Limits are what a turn starts with.
 type Limits struct {
-	Mode             schema.Mode
-	Steps, StopBelow int
-	CredentialWait   time.Duration
-	ApprovalWait     time.Duration
+	Mode schema.Mode
+	// Steps is the budget of a turn, InjectionSteps that of one in fault injection mode.
+	Steps, InjectionSteps int
+	StopBelow             int
+	CredentialWait        time.Duration
+	ApprovalWait          time.Duration
 }
 
 // Server is the HTTP API.

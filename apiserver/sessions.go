@@ -154,15 +154,21 @@ func (s *Server) abort(ctx context.Context, r request, in *abortInput) (*body[sc
 		return nil, err
 	}
 	reply := &body[schema.AbortReply]{Body: schema.AbortReply{Status: "ok", SessionID: in.SessionID}}
-	key := store.SessionKey(r.ID, in.ProjectID, in.SessionID)
-	_, signalled := s.signal(ctx, key, schema.SignalAbort, struct{}{})
 	session, err := s.store.Scope(r.ID, in.ProjectID).Session(ctx, in.SessionID)
 	if schema.CodeOf(err) == schema.CodeNotFound {
-		return reply, signalled
+		// Its first turn may be just about to begin.
+		_, err := s.signal(ctx, store.SessionKey(r.ID, in.ProjectID, in.SessionID), schema.SignalAbort, struct{}{})
+		return reply, err
 	}
 	if err != nil {
 		return nil, err
 	}
+	return reply, s.abortTurn(ctx, r, session)
+}
+
+// abortTurn tells the session's turn, if one runs, to stop.
+func (s *Server) abortTurn(ctx context.Context, r request, session store.Session) error {
+	_, signalled := s.signal(ctx, session.Key, schema.SignalAbort, struct{}{})
 	// The signal is what can't be lost; this makes it quicker, and reaches a worker while Temporal is away.
 	if err := s.bus.Abort(session.LastTurnID); err != nil {
 		s.log.WarnContext(ctx, "abort not broadcast", "turn", session.LastTurnID, "error", err)
@@ -170,7 +176,7 @@ func (s *Server) abort(ctx context.Context, r request, in *abortInput) (*body[sc
 	if err := s.store.NoteAbort(ctx, session, r.ID, r.Username); err != nil {
 		s.log.ErrorContext(ctx, "abort not noted", "turn", session.LastTurnID, "error", err)
 	}
-	return reply, signalled
+	return signalled
 }
 
 // signal tells the session's workflow something. heard is false when none runs. It fails with CodeUnavailable.
@@ -182,7 +188,11 @@ func (s *Server) signal(ctx context.Context, sessionKey, name string, payload an
 	if err == nil || errors.As(err, &gone) {
 		return err == nil, nil
 	}
-	return false, schema.Errorf(schema.CodeUnavailable, "The turn could not be reached: Temporal doesn't answer.").
+	return false, turnUnreachable(err)
+}
+
+func turnUnreachable(err error) error {
+	return schema.Errorf(schema.CodeUnavailable, "The turn could not be reached: Temporal doesn't answer.").
 		WithHint("Try again in a moment; if it stays, look whether Temporal is running.").WithCause(err)
 }
 

@@ -17,6 +17,17 @@ type ChatRequest struct {
 	CopilotMode Mode     `json:"copilot_mode,omitempty" enum:"teaching_assistant,lab_automation_assistant,troubleshooting_injection" doc:"What the assistant may do; the server's default when absent."`
 }
 
+// InjectRequest is the body of POST …/chat/inject: a turn in fault injection mode, which needs no words.
+type InjectRequest struct {
+	_           struct{} `json:"-" additionalProperties:"true"`
+	Message     string   `json:"message,omitempty" doc:"What to practise, at most 32 KiB; any fault when absent."`
+	SessionID   string   `json:"session_id,omitempty" doc:"As in POST …/stream."`
+	Stream      *bool    `json:"stream,omitempty" doc:"false asks for the turn's messages as one JSON conversation."`
+	Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2"`
+	MaxTokens   *int     `json:"max_tokens,omitempty" minimum:"1"`
+	Mode        string   `json:"mode,omitempty" enum:"text" doc:"Always text."`
+}
+
 // Time is a moment in the chat API's form: UTC in microseconds without a zone.
 type Time time.Time
 

@@ -89,6 +89,18 @@ func (b *Bus) Ping(ctx context.Context) error {
 	return unavailable(err)
 }
 
+// Forget removes what is kept of a session's turns. It fails with CodeUnavailable.
+func (b *Bus) Forget(ctx context.Context, sessionKey string) error {
+	stream, err := b.js.Stream(ctx, StreamName)
+	if err == nil {
+		err = stream.Purge(ctx, jetstream.WithPurgeSubject("turn."+sessionKey+".>"))
+	}
+	if err != nil {
+		return unavailable(fmt.Errorf("purge events: %w", err))
+	}
+	return nil
+}
+
 func subject(ref schema.TurnRef) string { return "turn." + ref.SessionKey + "." + ref.TurnID }
 
 // Publish adds an event and waits until it is stored. An id makes a repeated publication harmless within ten minutes; it is

@@ -27,7 +27,7 @@ func (s *Store) FinishTurn(ctx context.Context, in schema.FinishTurnInput, fallb
 			return err
 		}
 		var session Session
-		if err := db.Where(&Session{Key: turn.SessionKey}).Take(&session).Error; err != nil {
+		if err := forUpdate(db).Where(&Session{Key: turn.SessionKey}).Take(&session).Error; err != nil {
 			return err
 		}
 		if turn.State.Over() {

@@ -60,7 +60,7 @@ func (s *Store) openSession(db *gorm.DB, in schema.BeginTurnInput) (Session, err
 		return session, err
 	}
 	var stored Session
-	err := db.Where(&Session{Key: in.SessionKey, UserID: in.UserID, ProjectID: in.ProjectID}).Take(&stored).Error
+	err := s.Scope(in.UserID, in.ProjectID).lock(db, session, &stored)
 	return stored, err
 }
 
@@ -93,7 +93,7 @@ func (s *Store) CloseAbandoned(ctx context.Context, ref schema.TurnRef) error {
 			return err
 		}
 		var session Session
-		if err := db.Where(&Session{Key: ref.SessionKey}).Limit(1).Find(&session).Error; err != nil {
+		if err := forUpdate(db).Where(&Session{Key: ref.SessionKey}).Limit(1).Find(&session).Error; err != nil {
 			return err
 		}
 		return closeAbandoned(db, &session, func(t Turn) bool { return t.ID == ref.TurnID })

@@ -1,0 +1,112 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+
+	"gns3copilot/schema"
+	"gns3copilot/schema/store"
+
+	"go.temporal.io/api/serviceerror"
+)
+
+type renameInput struct {
+	SessionPath
+	Body struct {
+		_     struct{} `json:"-" additionalProperties:"true"`
+		Title string   `json:"title" minLength:"1" maxLength:"255" doc:"In characters; no model changes it afterwards."`
+	}
+}
+
+// rename gives a session a title of its user's own.
+func (s *Server) rename(ctx context.Context, r request, in *renameInput) (*body[schema.ChatSession], error) {
+	if !visible(in.Body.Title) || strings.ContainsFunc(in.Body.Title, unicode.IsControl) {
+		return nil, schema.Errorf(schema.CodeInvalid, "1 validation error: title must be one line with something to read in it")
+	}
+	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "rename chat sessions")
+	if err != nil {
+		return nil, err
+	}
+	session, err = scope.Rename(ctx, session, in.Body.Title)
+	return changed(session, err)
+}
+
+type sessionInput struct{ SessionPath }
+
+// pin puts a session before the others of the list.
+func (s *Server) pin(ctx context.Context, r request, in *sessionInput) (*body[schema.ChatSession], error) {
+	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "pin chat sessions")
+	if err != nil {
+		return nil, err
+	}
+	session, err = scope.Pin(ctx, session, true)
+	return changed(session, err)
+}
+
+// unpin puts a session back among the others.
+func (s *Server) unpin(ctx context.Context, r request, in *sessionInput) (*body[schema.ChatSession], error) {
+	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "unpin chat sessions")
+	if err != nil {
+		return nil, err
+	}
+	session, err = scope.Pin(ctx, session, false)
+	return changed(session, err)
+}
+
+func changed(session store.Session, err error) (*body[schema.ChatSession], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[schema.ChatSession]{Body: chatSession(session)}, nil
+}
+
+// stopWait bounds how long a deletion waits for the session's running turn to end: a console is left tidy first.
+const stopWait = 10 * time.Second
+
+// deleteSession removes a session and what was said in it, after its running turn has been aborted.
+func (s *Server) deleteSession(ctx context.Context, r request, in *sessionInput) (*struct{}, error) {
+	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "delete chat sessions")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.endTurn(ctx, r, session); err != nil {
+		return nil, err
+	}
+	// The events go first: they are a copy, and a failure leaves the session as it was.
+	if err := s.bus.Forget(ctx, session.Key); err != nil {
+		return nil, err
+	}
+	return nil, scope.Delete(ctx, session)
+}
+
+// endTurn aborts what runs in the session and waits until it has ended. It fails with CodeUnavailable when Temporal doesn't answer, and
+// with CodeTurnRunning when the turn takes longer.
+func (s *Server) endTurn(ctx context.Context, r request, session store.Session) error {
+	run, err := s.describe(ctx, session.Key, "")
+	var none *serviceerror.NotFound
+	switch {
+	case errors.As(err, &none):
+		run.closed = true // Temporal keeps closed runs for a while only
+	case err != nil:
+		return turnUnreachable(err)
+	}
+	if !run.closed {
+		if err := s.abortTurn(ctx, r, session); err != nil {
+			return err
+		}
+		wait, cancel := context.WithTimeout(ctx, stopWait)
+		defer cancel()
+		// However it ended, it is closed.
+		_ = s.temporal.GetWorkflow(wait, schema.WorkflowID(session.Key), run.runID).Get(wait, nil)
+		if wait.Err() != nil {
+			return schema.Errorf(schema.CodeTurnRunning, "The session's turn is still being stopped.").WithHint("Try again in a moment.")
+		}
+	}
+	// A turn that an operator terminated has left its books open.
+	return s.store.CloseAbandoned(ctx, schema.TurnRef{
+		TurnID: session.LastTurnID, SessionKey: session.Key, SessionID: session.ThreadID, UserID: session.UserID, ProjectID: session.ProjectID,
+	})
+}
