@@ -45,28 +45,33 @@ func (s *Server) routes(version string) {
 	}
 	// Answers are what the documents say, without a $schema field.
 	config.CreateHooks = nil
+	config.DocsPath = ""
 	api := humaecho.New(s.echo, config)
 	api.UseMiddleware(s.authenticate)
+	turns, events := describeStream(api, true), describeStream(api, false)
 	for _, prefix := range prefixes {
-		register(s, api, http.MethodPost, prefix+"/stream", "Send a message and follow the turn", s.postStream)
-		register(s, api, http.MethodPost, prefix+"/inject", "Have a fault injected for practice, and follow the turn", s.postInject)
+		register(s, api, http.MethodPost, prefix+"/stream", "Send a message and follow the turn", s.postStream, turns)
+		register(s, api, http.MethodPost, prefix+"/inject", "Have a fault injected for practice, and follow the turn", s.postInject, turns)
 		register(s, api, http.MethodGet, prefix+"/sessions", "List your sessions", s.listSessions)
 		register(s, api, http.MethodPatch, prefix+"/sessions/{session_id}", "Rename a session", s.rename)
 		register(s, api, http.MethodDelete, prefix+"/sessions/{session_id}", "Delete a session", s.deleteSession)
 		register(s, api, http.MethodPut, prefix+"/sessions/{session_id}/pin", "Pin a session", s.pin)
 		register(s, api, http.MethodDelete, prefix+"/sessions/{session_id}/pin", "Unpin a session", s.unpin)
 		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/history", "Read a conversation", s.history)
-		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/events", "Follow a turn again", s.followEvents)
+		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/events", "Follow a turn again", s.followEvents, events)
 		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/abort", "Abort the running turn", s.abort)
 		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/hitl-status", "See what waits for a human's word", s.hitlStatus)
 		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/hitl/confirm", "Confirm calls", s.confirm)
 		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/hitl/reject", "Reject calls", s.reject)
-		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/hitl/modify", "Give a call other arguments", s.modify)
+		register(s, api, http.MethodPost, prefix+"/sessions/{session_id}/hitl/modify", "Give a call other arguments", s.modify, bodyLimit(maxModifyBody))
 		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/changes", "See what was sent to devices", s.changes)
 		register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/tool-outputs/{tool_call_id}", "Read a tool's whole result", s.toolOutput)
 	}
 	register(s, api, http.MethodGet, "/v3/copilot/approvals", "See all that waits in your projects", s.inbox)
 	register(s, api, http.MethodGet, "/v3/copilot/approvals/history", "See what was decided, and what came of it", s.decided)
+	viewer := echo.WrapHandler(docs())
+	s.echo.GET(docsPath, viewer)
+	s.echo.GET(docsPath+"/*", viewer)
 	s.echo.GET("/healthz", s.healthz)
 	s.echo.GET("/readyz", s.readyz)
 }
@@ -79,14 +84,14 @@ type request struct {
 
 type requestKey struct{}
 
-func register[I, O any](s *Server, api huma.API, method, path, summary string, handle func(context.Context, request, *I) (*O, error)) {
-	limit := int64(maxBody)
-	if strings.HasSuffix(path, "/hitl/modify") {
-		limit = maxModifyBody
-	}
+func register[I, O any](s *Server, api huma.API, method, path, summary string, handle func(context.Context, request, *I) (*O, error),
+	more ...func(*huma.Operation)) {
 	op := huma.Operation{
-		Method: method, Path: path, Summary: summary, OperationID: operationID(method, path), MaxBodyBytes: limit,
+		Method: method, Path: path, Summary: summary, OperationID: operationID(method, path), MaxBodyBytes: maxBody,
 		Security: []map[string][]string{{"gns3": {}}},
+	}
+	for _, add := range more {
+		add(&op)
 	}
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 		r := ctx.Value(requestKey{}).(request)

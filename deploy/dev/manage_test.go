@@ -10,7 +10,9 @@ import (
 	"gns3copilot/schema"
 )
 
-func (u user) chatPath(tail string) string { return "/v3/copilot/projects/" + u.project + "/chat" + tail }
+func (u user) chatPath(tail string) string {
+	return "/v3/copilot/projects/" + u.project + "/chat" + tail
+}
 
 // manage sends a request about a session that must succeed, and gives the session it answers with.
 func (u user) manage(method, tail, body string) schema.ChatSession {
