@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"gns3copilot/schema"
@@ -54,7 +55,7 @@ func (s *Server) decided(ctx context.Context, r request, in *inboxInput) (*body[
 
 // visibleProjects asks the GNS3 server which projects the caller may see.
 func (s *Server) visibleProjects(ctx context.Context, r request, only string) ([]string, error) {
-	if only != "" {
+	if only = strings.ToLower(only); only != "" { // as in paths
 		return []string{only}, s.project(ctx, r.caller, only, "")
 	}
 	projects, err := s.gns3.Projects(ctx, r.token)
