@@ -101,14 +101,19 @@ func (s *Server) caller(ctx context.Context, r *http.Request) (caller, error) {
 	return caller{User: user, token: token}, err
 }
 
-// project checks that the caller may see the project. Unless verb is empty the project must be opened, too. It fails with
-// CodeInvalid, CodeNotFound, CodeForbidden, CodeProjectClosed and CodeGNS3Unavailable.
+// project checks that the caller may see the project. Unless verb is empty the project must be opened, too. One that the caller may not see
+// is answered as one that doesn't exist, so that nobody learns which ids there are. It fails with CodeInvalid, CodeNotFound,
+// CodeProjectClosed and CodeGNS3Unavailable.
 func (s *Server) project(ctx context.Context, who caller, id, verb string) error {
 	if _, err := uuid.Parse(id); err != nil || len(id) != len(uuid.Nil.String()) {
 		return schema.Errorf(schema.CodeInvalid, "1 validation error: project_id is not a UUID")
 	}
 	project, err := s.gns3.Project(ctx, who.token, id)
-	if err != nil {
+	switch code := schema.CodeOf(err); {
+	case code == schema.CodeForbidden || code == schema.CodeNotFound:
+		s.log.DebugContext(ctx, "project not shown", "project", id, "user", who.Username, "code", code, "error", err)
+		return schema.Errorf(schema.CodeNotFound, "Project ID %s doesn't exist", id).WithCause(err)
+	case err != nil:
 		return err
 	}
 	if verb != "" && !project.Opened() {

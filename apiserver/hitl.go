@@ -34,7 +34,7 @@ func (s *Server) hitlStatus(ctx context.Context, r request, in *statusInput) (*b
 	if err := sessionName(in.SessionID); err != nil {
 		return nil, err
 	}
-	if err := s.approvableProject(ctx, r, in.ProjectID, ""); err != nil {
+	if err := s.project(ctx, r.caller, in.ProjectID, ""); err != nil {
 		return nil, err
 	}
 	out := &body[schema.HITLStatus]{Body: schema.HITLStatus{Status: "idle", PendingTools: []schema.PendingTool{}, SessionID: in.SessionID}}
@@ -49,15 +49,6 @@ func (s *Server) hitlStatus(ctx context.Context, r request, in *statusInput) (*b
 		}
 	}
 	return out, err
-}
-
-// approvableProject is as project, but gives nothing away of a project that the caller may not see: there it fails with CodeNotFound.
-func (s *Server) approvableProject(ctx context.Context, r request, id, verb string) error {
-	err := s.project(ctx, r.caller, id, verb)
-	if schema.CodeOf(err) == schema.CodeForbidden {
-		return schema.Errorf(schema.CodeNotFound, "Project '%s' not found", id).WithCause(err)
-	}
-	return err
 }
 
 // decisionReply has the status 202 when the turn has not taken the decision up yet.
@@ -135,7 +126,7 @@ func (s *Server) decide(ctx context.Context, r request, d decision) (*decisionRe
 	if err := sessionName(d.path.SessionID); err != nil {
 		return nil, err
 	}
-	if err := s.approvableProject(ctx, r, d.path.ProjectID, d.verb); err != nil {
+	if err := s.project(ctx, r.caller, d.path.ProjectID, d.verb); err != nil {
 		return nil, err
 	}
 	row, known, err := s.repeated(ctx, r, d)

@@ -284,10 +284,10 @@ func TestStrangersSeeNothing(t *testing.T) {
 	admin.say(session, "secret")
 	student := login(t, "student")
 	foreign := user{Client: student.Client, t: t, project: admin.project}
-	if _, err := foreign.History(t.Context(), admin.project, session); schema.CodeOf(err) != schema.CodeForbidden {
+	if _, err := foreign.History(t.Context(), admin.project, session); schema.CodeOf(err) != schema.CodeNotFound {
 		t.Errorf("another's project: %v", err)
 	}
-	if _, err := foreign.Post(t.Context(), admin.project, schema.ChatRequest{Message: "secret"}, ""); schema.CodeOf(err) != schema.CodeForbidden {
+	if _, err := foreign.Post(t.Context(), admin.project, schema.ChatRequest{Message: "secret"}, ""); schema.CodeOf(err) != schema.CodeNotFound {
 		t.Errorf("a turn in another's project: %v", err)
 	}
 	if h := student.history(session); len(h.Messages) != 0 {
