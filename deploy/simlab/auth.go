@@ -1,10 +1,12 @@
 package simlab
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,12 +31,19 @@ type user struct {
 	lastLogin *time.Time
 }
 
-// demoUsers are all accounts there are; passwords are no secret here.
-func demoUsers() []*user {
-	return []*user{
-		{id: stableID("user", adminName), name: adminName, password: adminName, fullName: "Super Administrator", superadmin: true},
-		{id: stableID("user", studentName), name: studentName, password: studentName, fullName: "Student"},
+// demoUsers are all accounts there are.
+func demoUsers(o Options) []*user {
+	all := []*user{
+		{name: adminName, fullName: "Super Administrator", superadmin: true},
+		{name: studentName, fullName: "Student"},
 	}
+	if o.Class {
+		all = append(all, &user{name: fellowName, fullName: "Fellow Student"})
+	}
+	for _, u := range all {
+		u.id, u.password = stableID("user", u.name), cmp.Or(o.Passwords[u.name], u.name)
+	}
+	return all
 }
 
 // userView is an account in a reply.
@@ -122,5 +131,10 @@ func (l *Lab) user(name string) *user {
 	return nil
 }
 
-// may reports whether the user has rights on a project: all of them on one's own, none elsewhere.
-func (u *user) may(p *project) bool { return u.superadmin || (p != nil && p.owner == u.name) }
+// may reports whether the user has rights on a project: all of them on one's own and on shared ones, none elsewhere.
+func (u *user) may(p *project) bool { return u.superadmin || (p != nil && u.takesPart(p)) }
+
+// takesPart reports whether a project is the user's own, or shared with the user.
+func (u *user) takesPart(p *project) bool {
+	return p.owner == u.name || slices.Contains(p.members, u.name)
+}

@@ -7,10 +7,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// Names of the demo users; each one's password is its name.
+// Names of the users.
 const (
 	adminName   = "admin"
 	studentName = "student"
+	fellowName  = "fellow"
 )
 
 // Names of the projects.
@@ -19,6 +20,8 @@ const (
 	StudentProject = "Student lab"
 	LoadProject    = "Load lab"
 	CampusProject  = "Campus lab"
+	FellowProject  = "Fellow lab"
+	SharedProject  = "Shared lab"
 )
 
 // namespace makes ids that are the same at every start.
@@ -30,10 +33,11 @@ func stableID(parts ...string) string {
 
 // blueprint is a project before it is built.
 type blueprint struct {
-	name  string
-	owner string
-	nodes []nodePlan
-	links []linkPlan
+	name    string
+	owner   string
+	members []string
+	nodes   []nodePlan
+	links   []linkPlan
 }
 
 type nodePlan struct {
@@ -51,17 +55,22 @@ type linkPlan struct {
 	bPort int
 }
 
-// blueprints are the projects of a lab with that many extra routers, and with the campus when it is asked for.
-func blueprints(extra int, campus bool) []blueprint {
+// blueprints are the projects of a lab with these options.
+func blueprints(o Options) []blueprint {
 	all := []blueprint{
 		chain(DemoProject, adminName, "192.168", "10.0.12"),
 		chain(StudentProject, studentName, "172.16", "10.9.12"),
 	}
-	if campus {
+	if o.Class {
+		shared := chain(SharedProject, studentName, "172.18", "10.8.12")
+		shared.members = []string{fellowName}
+		all = append(all, chain(FellowProject, fellowName, "172.17", "10.7.12"), shared)
+	}
+	if o.Campus {
 		all = append(all, campusPlan())
 	}
-	if extra > 0 {
-		all = append(all, loadPlan(extra))
+	if o.Devices > 0 {
+		all = append(all, loadPlan(o.Devices))
 	}
 	return all
 }

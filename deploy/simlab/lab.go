@@ -37,6 +37,10 @@ type Options struct {
 	Devices int
 	// Campus adds a project of two routers that speak OSPF, a switch with VLANs and two PCs.
 	Campus bool
+	// Class adds the user fellow, who has a project like the student's, and a project that both of them may use.
+	Class bool
+	// Passwords replaces users' passwords, by the user's name. Without it they are the names themselves.
+	Passwords map[string]string
 	// CommandDelay is waited between each command line and its answer.
 	CommandDelay time.Duration
 	// Pace multiplies every wait that belongs to the simulation: round trips, timeouts, the second between two echoes of
@@ -104,7 +108,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the simulated lab: %w", err)
 	}
-	l := &Lab{opt: o, log: o.Logger, listener: listener, users: demoUsers()}
+	l := &Lab{opt: o, log: o.Logger, listener: listener, users: demoUsers(o)}
 	l.consoleHost = listener.Addr().(*net.TCPAddr).IP.String()
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	if err := l.powerOn(); err != nil {
@@ -115,7 +119,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 }
 
 func (l *Lab) powerOn() error {
-	for _, b := range blueprints(l.opt.Devices, l.opt.Campus) {
+	for _, b := range blueprints(l.opt) {
 		p, err := l.build(b)
 		if err != nil {
 			return err

@@ -13,12 +13,14 @@ import (
 
 // project is a project: its nodes, its cables and who listens to its changes.
 type project struct {
-	lab    *Lab
-	id     string
-	file   string // the name of its file, which renaming doesn't change
-	owner  string
-	fabric *fabric.Fabric
-	hub    hub
+	lab   *Lab
+	id    string
+	file  string // the name of its file, which renaming doesn't change
+	owner string
+	// members may use the project as its owner does.
+	members []string
+	fabric  *fabric.Fabric
+	hub     hub
 
 	mu        sync.Mutex
 	name      string
@@ -43,6 +45,7 @@ type linkEnd struct {
 // build makes a project from its blueprint. Nothing in it runs yet.
 func (l *Lab) build(b blueprint) (*project, error) {
 	p := l.newProject(stableID(b.name), b.name, b.owner)
+	p.members = b.members
 	for _, plan := range b.nodes {
 		p.nodes = append(p.nodes, newNode(l, p, plan, stableID(b.name, plan.name), l.nextNumber()))
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -389,4 +390,30 @@ func TestRESTNotifications(t *testing.T) {
 		}
 	}
 	t.Errorf("no update: %v", lines.Err())
+}
+
+// TestAClassSharesAProject: two students have a project in common, and see nothing of each other's own.
+func TestAClassSharesAProject(t *testing.T) {
+	lab := start(t, simlab.Options{Pace: quick, Class: true, Passwords: map[string]string{"admin": "not its name"}})
+	student, fellow := token(t, lab, "student"), token(t, lab, "fellow")
+	for who, want := range map[string][]string{student: {simlab.StudentProject, simlab.SharedProject}, fellow: {simlab.FellowProject, simlab.SharedProject}} {
+		var names []string
+		for _, p := range list(t, lab, "/v3/projects", who) {
+			names = append(names, p.Name)
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%v, want %v", names, want)
+		}
+	}
+	shared := find(t, list(t, lab, "/v3/projects", student), simlab.SharedProject).ProjectID
+	if nodes := list(t, lab, "/v3/projects/"+shared+"/nodes", fellow); len(nodes) != 4 {
+		t.Errorf("%v", nodes)
+	}
+	own := find(t, list(t, lab, "/v3/projects", student), simlab.StudentProject).ProjectID
+	if r := call(t, lab, "GET", "/v3/projects/"+own, fellow); r.status != http.StatusForbidden {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := call(t, lab, "POST", "/v3/access/users/authenticate", "", `{"username": "admin", "password": "admin"}`); r.status != http.StatusUnauthorized {
+		t.Errorf("%d %s", r.status, r.body)
+	}
 }
