@@ -148,7 +148,8 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 }
 
 func errOtherBody() error {
-	return schema.Errorf(schema.CodeInvalid, "This Idempotency-Key was used with another body.")
+	return schema.Errorf(schema.CodeInvalid, "1 validation error: Idempotency-Key: it was used with another body").
+		WithHint("Use a new key for a new request.")
 }
 
 // wakeRunning gives the turn that keeps the session busy its owner's token, if that is what it waits for, and says so.

@@ -1,7 +1,10 @@
 package apiserver
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -98,20 +101,75 @@ func requestID(c echo.Context) string { return c.Response().Header().Get(echo.He
 
 // requestError words what huma found wrong with a request. It replaces huma's own error body.
 func requestError(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
-	var details []string
-	for _, err := range errs {
-		var d huma.ErrorDetailer
-		if errors.As(err, &d) {
-			detail := d.ErrorDetail()
-			details = append(details, strings.TrimPrefix(detail.Location, "body.")+": "+detail.Message)
+	a := &answer{status: status, ErrorBody: schema.ErrorBody{Message: message, Code: codeOf(status)}}
+	faults := requestFaults(errs)
+	switch status {
+	case http.StatusBadRequest:
+		a.Message = "The body can't be read as JSON: " + cmp.Or(strings.Join(faults, "; "), "it is empty")
+		a.Hint = describedAt
+	case http.StatusUnprocessableEntity:
+		a.Message = validationErrors(faults)
+		a.Hint = describedAt
+	case http.StatusRequestEntityTooLarge:
+		a.Message = "The request's body is too large."
+		if ctx != nil {
+			a.Message = fmt.Sprintf("The request's body is larger than %d KiB.", ctx.Operation().MaxBodyBytes>>10)
 		}
+		a.Hint = "Shorten it, or say it in several messages."
+	case http.StatusUnsupportedMediaType:
+		a.Message = "The body's content type is not JSON."
+		a.Hint = "Send JSON with the header Content-Type: application/json."
 	}
-	if len(details) > 0 {
-		message += ": " + strings.Join(details, "; ")
-	}
-	a := &answer{status: status, ErrorBody: schema.ErrorBody{Message: schema.CutText(message, 1000), Code: codeOf(status)}}
+	a.Message = schema.CutText(a.Message, maxRequestError)
 	if ctx != nil {
 		a.RequestID = requestID(echoOf(ctx))
 	}
 	return a
+}
+
+// describedAt is the hint for whoever got a request's form wrong.
+const describedAt = "The fields and their bounds are described at /docs."
+
+// maxRequestError bounds a message that may list many faults, in bytes.
+const maxRequestError = 1000
+
+// validationErrors counts and lists the faults of a request's fields.
+func validationErrors(faults []string) string {
+	noun := "errors"
+	if len(faults) == 1 {
+		noun = "error"
+	}
+	return fmt.Sprintf("%d validation %s: %s", len(faults), noun, strings.Join(faults, "; "))
+}
+
+// requestFaults lists what is wrong, each fault behind its place but for the body as a whole.
+func requestFaults(errs []error) []string {
+	var faults []string
+	for _, err := range errs {
+		var d huma.ErrorDetailer
+		if !errors.As(err, &d) {
+			continue // an error of the connection, and nothing for its user
+		}
+		detail := d.ErrorDetail()
+		place := strings.TrimPrefix(strings.TrimPrefix(detail.Location, "body"), ".")
+		if place != "" {
+			place += ": "
+		}
+		faults = append(faults, place+detail.Message)
+	}
+	return faults
+}
+
+// readJSON is json.Unmarshal in words that name no Go types. Kinds of values have been checked against the description by then, so what
+// doesn't fit into its field is a number.
+func readJSON(data []byte, into any) error {
+	err := json.Unmarshal(data, into)
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case !ok:
+		return err
+	case wrong.Field == "":
+		return errors.New("a number is out of range")
+	}
+	return fmt.Errorf("%s: the number is out of range", wrong.Field)
 }

@@ -46,6 +46,9 @@ func (s *Server) routes(version string) {
 	// Answers are what the documents say, without a $schema field.
 	config.CreateHooks = nil
 	config.DocsPath = ""
+	format := huma.DefaultJSONFormat
+	format.Unmarshal = readJSON
+	config.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	api := humaecho.New(s.echo, config)
 	api.UseMiddleware(s.authenticate)
 	turns, events := describeStream(api, true), describeStream(api, false)

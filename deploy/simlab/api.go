@@ -201,7 +201,7 @@ func (l *Lab) tokenUser(token string) (*user, string) {
 	switch {
 	case u == nil:
 		return nil, "Could not validate credentials"
-	case claims.Version != 0:
+	case claims.Version != u.tokenVersion():
 		return nil, fmt.Sprintf("Token has been revoked for '%s'", u.name)
 	}
 	return u, ""

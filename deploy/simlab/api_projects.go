@@ -80,7 +80,7 @@ func (c *call) logIn(name, password *string) {
 		return
 	}
 	now := time.Now().UTC()
-	token, err := c.lab.newToken(u.name, now)
+	token, err := c.lab.Token(u.name, tokenLife)
 	if err != nil {
 		c.fail(http.StatusInternalServerError, "Internal Server Error")
 		return

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +17,9 @@ import (
 // DemoTokenSecret signs tokens unless Options.TokenSecret says otherwise. It is public and the same at every start, so that
 // a client's token outlives the lab that gave it.
 const DemoTokenSecret = "gns3-copilot-demo-lab-public-signing-key"
+
+// ErrUnknownUser says that the lab has no account of that name.
+var ErrUnknownUser = errors.New("no such user in the lab")
 
 // tokenLife is how long a token is valid, as in GNS3.
 const tokenLife = 24 * time.Hour
@@ -29,6 +34,7 @@ type user struct {
 
 	mu        sync.Mutex
 	lastLogin *time.Time
+	version   int // of the tokens that are good
 }
 
 // demoUsers are all accounts there are.
@@ -81,14 +87,38 @@ type claims struct {
 	Version int    `json:"ver"`
 }
 
-func (l *Lab) newToken(name string, now time.Time) (string, error) {
-	body, err := json.Marshal(claims{Subject: name, Expires: now.Add(tokenLife).Unix()})
+// Token gives an access token of a user that ends after life, in whole seconds; it has ended when life is negative. It fails with
+// ErrUnknownUser.
+func (l *Lab) Token(name string, life time.Duration) (string, error) {
+	u := l.user(name)
+	if u == nil {
+		return "", fmt.Errorf("make a token of %s: %w", name, ErrUnknownUser)
+	}
+	body, err := json.Marshal(claims{Subject: name, Expires: time.Now().Add(life).Unix(), Version: u.tokenVersion()})
 	if err != nil {
 		return "", err
 	}
 	encode := base64.RawURLEncoding.EncodeToString
 	signed := encode([]byte(`{"typ":"JWT","alg":"HS256"}`)) + "." + encode(body)
 	return signed + "." + encode(l.sign(signed)), nil
+}
+
+// RevokeTokens ends all tokens that a user has, as a change of the password does. It fails with ErrUnknownUser.
+func (l *Lab) RevokeTokens(name string) error {
+	u := l.user(name)
+	if u == nil {
+		return fmt.Errorf("revoke tokens of %s: %w", name, ErrUnknownUser)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.version++
+	return nil
+}
+
+func (u *user) tokenVersion() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.version
 }
 
 func (l *Lab) sign(text string) []byte {
