@@ -99,7 +99,7 @@ func lineMark(d schema.DeviceChange, line int) string {
 	switch {
 	case line < d.Acked:
 		return "|"
-	case d.State == "unknown", d.State == "failed" && line == d.Acked && !strings.Contains(d.Error, "Nothing was sent"):
+	case d.State == "unknown", line < d.Begun:
 		return "?"
 	default:
 		return "-"

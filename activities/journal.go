@@ -100,7 +100,9 @@ func journalItem(r store.DeviceRun) schema.ToolItem {
 		item.Outcome = "unknown"
 		item.Error = fmt.Sprintf("The connection to the work on this device was lost: %s, the rest is unknown and is not sent again. Look at the device.", acked)
 	default:
-		if !strings.Contains(item.Error, "Nothing was sent") {
+		if r.Begun == 0 {
+			item.Error += " Nothing was sent."
+		} else {
 			item.Error += " " + acked + "; nothing was sent after the line that failed."
 		}
 		if r.Acked > 0 {

@@ -60,7 +60,8 @@ type push struct {
 	tools        *Tools
 	in           schema.PushInput
 	end          context.Context // outlives the run: what happened is stored in any case
-	acked, lines int
+	lines        int
+	begun, acked int   // lines that may have been typed, and those that the device has taken
 	refused      error // nothing was claimed
 	lease        *lease
 	inDoubt      bool // a line was typed whose end was not seen
@@ -85,6 +86,7 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 	if err != nil {
 		result.Error = whyFailed(err, p.inDoubt)
 	}
+	result.Begun = p.begun
 	end, cancel := settle(p.end)
 	defer cancel()
 	if err := p.tools.Store.EndRun(end, p.in.TurnRef, p.in.Call.ID, result); err != nil {
@@ -105,7 +107,7 @@ func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
 		return gns3.Node{}, err
 	}
 	if c.NodeID == "" {
-		return gns3.Node{}, schema.Errorf(schema.CodeDeviceUnknown, "There was no device %q when this was confirmed. Nothing was sent.", c.Device)
+		return gns3.Node{}, schema.Errorf(schema.CodeDeviceUnknown, "There was no device %q when this was confirmed.", c.Device)
 	}
 	node, err := lab.ByID(c.NodeID, c.Device)
 	if err != nil {
@@ -170,7 +172,7 @@ func (p *push) judgeAgain(ctx context.Context, target console.Target, c tools.Ch
 		return err
 	}
 	if ruling.Action == policy.Refuse || (ruling.Level == policy.High && confirmed != schema.DangerHigh) {
-		return schema.Errorf(schema.CodeRefused, "Nothing was sent: %s turned out to be a %s device, where this is more dangerous than what was confirmed.",
+		return schema.Errorf(schema.CodeRefused, "%s turned out to be a %s device, where this is more dangerous than what was confirmed.",
 			target.Device, report.Platform).WithHint("Correct the device_type tag of %s in GNS3 and ask again.", target.Device)
 	}
 	return nil
@@ -220,11 +222,15 @@ func answered(err error) bool {
 }
 
 // before asks, just before a line's first byte, whether this sender is still the one.
-func (p *push) before(ctx context.Context, _ int) error {
+func (p *push) before(ctx context.Context, line int) error {
 	if err := p.lease.check(); err != nil {
 		return err
 	}
-	return p.tools.Store.CheckRun(ctx, p.in.TurnRef, p.in.Call.ID, p.in.Device)
+	if err := p.tools.Store.CheckRun(ctx, p.in.TurnRef, p.in.Call.ID, p.in.Device); err != nil {
+		return err
+	}
+	p.begun = line + 1
+	return nil
 }
 
 func (p *push) ack(ctx context.Context, line int, _ string) error {

@@ -190,10 +190,12 @@ type InboxItem struct {
 
 // DeviceChange is the journal of one push to one device.
 type DeviceChange struct {
-	ToolCallID string     `json:"tool_call_id"`
-	DeviceName string     `json:"device_name"`
-	State      string     `json:"state"` // running, done, failed, unknown, nothing
-	Lines      []string   `json:"lines"`
+	ToolCallID string   `json:"tool_call_id"`
+	DeviceName string   `json:"device_name"`
+	State      string   `json:"state"` // running, done, failed, unknown, nothing
+	Lines      []string `json:"lines"`
+	// Begun counts the lines that may have been typed; of a push in the state unknown, whose sender was lost, nobody can tell.
+	Begun      int        `json:"begun"`
 	Acked      int        `json:"acknowledged"`
 	Output     string     `json:"output"`
 	Error      string     `json:"error,omitempty"`

@@ -133,6 +133,6 @@ func (s *session) userNote() string {
 // needsPassword is the failure of a Push to a device that asks for a password first.
 func (s *session) needsPassword() *schema.Error {
 	device := s.target.Device
-	return schema.Errorf(schema.CodeDeviceQuestion, "%s %s, which the assistant doesn't have. Nothing was sent.", device, asksPassword).
+	return schema.Errorf(schema.CodeDeviceQuestion, "%s %s, which the assistant doesn't have.", device, asksPassword).
 		WithHint("Type enable and the password on %s's console, then ask again: the console stays privileged.", device)
 }

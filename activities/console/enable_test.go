@@ -146,7 +146,7 @@ func TestEnablePassword(t *testing.T) {
 				push, err := p.Push(t.Context(), at(server, platform), PushRequest{Lines: []string{"interface lo0"}, Snapshot: true}, nil)
 				wantCode(t, err, schema.CodeDeviceQuestion)
 				e := schema.AsError(err)
-				if e.Message != "R1 asks for its enable password, which the assistant doesn't have. Nothing was sent." ||
+				if e.Message != "R1 asks for its enable password, which the assistant doesn't have." ||
 					e.Hint != "Type enable and the password on R1's console, then ask again: the console stays privileged." {
 					t.Errorf("error %+v", e)
 				}

@@ -36,11 +36,11 @@ func (p *platform) plan(lines []string) ([]step, *schema.Error) {
 		at.skip = !at.text && p.meansNothing(line)
 		switch {
 		case strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == keyDEL }):
-			return nil, schema.Errorf(schema.CodeInvalid, "%s is not a single line of text. Nothing was sent.", lineName(lines, i)).
+			return nil, schema.Errorf(schema.CodeInvalid, "%s is not a single line of text.", lineName(lines, i)).
 				WithHint("Send each line by itself, with blanks instead of tabs.")
 		case at.skip:
 		case ended >= 0:
-			return nil, schema.Errorf(schema.CodeInvalid, "%s leaves configuration mode, so the lines after it would run as commands. Nothing was sent.",
+			return nil, schema.Errorf(schema.CodeInvalid, "%s leaves configuration mode, so the lines after it would run as commands.",
 				lineName(lines, ended)).WithHint("Leave out the `end`, and run commands by themselves.")
 		case at.text:
 			if strings.Contains(line, delimiter) {
@@ -55,7 +55,7 @@ func (p *platform) plan(lines []string) ([]step, *schema.Error) {
 		steps[i] = at
 	}
 	if delimiter != "" {
-		return nil, schema.Errorf(schema.CodeInvalid, "%s opens a text that no later line ends with %q. Nothing was sent.", lineName(lines, opened), delimiter)
+		return nil, schema.Errorf(schema.CodeInvalid, "%s opens a text that no later line ends with %q.", lineName(lines, opened), delimiter)
 	}
 	return steps, nil
 }

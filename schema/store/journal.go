@@ -36,7 +36,8 @@ type DeviceRun struct {
 	ProjectID  string   `gorm:"not null"`
 	Lines      []string `gorm:"type:text;serializer:json"`
 	State      RunState `gorm:"not null"`
-	// Acked counts the lines whose prompt came back.
+	// Begun counts the lines that may have been typed, once the sender has said so; Acked those whose prompt came back.
+	Begun      int    `gorm:"not null;default:0"`
 	Acked      int    `gorm:"not null"`
 	Output     string `gorm:"not null"`
 	Error      string `gorm:"not null"`
@@ -105,7 +106,7 @@ func (s *Store) EndRun(ctx context.Context, ref schema.TurnRef, callID string, e
 		now := db.NowFunc()
 		end.FinishedAt = &now
 		err := fenced(run(db.Model(&DeviceRun{}), ref, callID, end.Device).Where("state = ?", RunRunning).
-			Select("State", "Output", "Error", "Before", "After", "Diff", "FinishedAt").Updates(&end))
+			Select("State", "Begun", "Output", "Error", "Before", "After", "Diff", "FinishedAt").Updates(&end))
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,9 @@ func migrations(postgres bool) []*gormigrate.Migration {
 	}, {
 		ID:      "2026-11-30-audit-replace",
 		Migrate: func(db *gorm.DB) error { return guardAuditWhole(db, postgres) },
+	}, {
+		ID:      "2026-11-30-lines-begun",
+		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&DeviceRun{}) },
 	}}
 }
 
