@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"gns3copilot/schema"
 
@@ -38,8 +39,13 @@ type Item struct {
 // readAhead is how many events a reader holds.
 const readAhead = 64
 
+// closeWait bounds what a reader's end costs when the server doesn't answer.
+const closeWait = 2 * time.Second
+
 // Reader follows one turn from its first event. It belongs to one goroutine, but for Close.
 type Reader struct {
+	js     jetstream.JetStream
+	cons   jetstream.Consumer
 	it     jetstream.MessagesContext
 	filter filter
 }
@@ -57,7 +63,7 @@ func (b *Bus) Follow(ctx context.Context, ref schema.TurnRef) (*Reader, error) {
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("follow turn: %w", err))
 	}
-	return &Reader{it: it, filter: newFilter()}, nil
+	return &Reader{js: b.js, cons: cons, it: it, filter: newFilter()}, nil
 }
 
 // Next gives the turn's next event. It waits until there is one or ctx ends. It fails with CodeUnavailable, or with ctx's error.
@@ -81,8 +87,19 @@ func (r *Reader) Next(ctx context.Context) (Item, error) {
 	return item, nil
 }
 
-// Close ends the reader; a Next that waits returns.
-func (r *Reader) Close() { r.it.Stop() }
+// Close ends the reader; a Next that waits returns. The server is told to forget it: by itself it would keep the place of each client that
+// came by for a while.
+func (r *Reader) Close() {
+	r.it.Stop()
+	info := r.cons.CachedInfo()
+	if info == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	// Where that fails, the place ends by itself.
+	_ = r.js.DeleteConsumer(ctx, StreamName, info.Name)
+}
 
 // Last gives the turn's newest event; ok is false when it has none. It fails with CodeUnavailable.
 func (b *Bus) Last(ctx context.Context, ref schema.TurnRef) (ev schema.Event, seq uint64, ok bool, err error) {
