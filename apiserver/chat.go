@@ -168,8 +168,14 @@ func (s *Server) conversationWhenDone(ref schema.TurnRef, run turnRun) *huma.Str
 		c := echoOf(hc)
 		ctx, cancel := s.streamContext(c.Request().Context())
 		defer cancel()
+		reader, err := s.bus.Follow(ctx, ref)
+		if err != nil {
+			_ = s.fail(c, err)
+			return
+		}
+		defer reader.Close()
 		var failure *schema.Error
-		err := s.follow(ctx, ref, run, 0, func(_ string, data []byte) error {
+		err = s.follow(ctx, reader, ref, run, 0, func(_ string, data []byte) error {
 			var ev schema.Event
 			if json.Unmarshal(data, &ev) == nil && ev.Type == schema.EventError {
 				failure = &schema.Error{Code: ev.Code, Message: ev.Error, Hint: ev.Hint}

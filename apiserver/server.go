@@ -3,6 +3,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Limits are what a turn starts with.
+// Limits are what a turn starts with, and the times of its streams.
 type Limits struct {
 	Mode schema.Mode
 	// Steps is the budget of a turn, InjectionSteps that of one in fault injection mode.
@@ -56,6 +57,10 @@ type Limits struct {
 	StopBelow             int
 	CredentialWait        time.Duration
 	ApprovalWait          time.Duration
+	// Heartbeat is how often a silent stream shows that it lives, 15 s when zero.
+	Heartbeat time.Duration
+	// WriteWait is how long a client may stop reading before its connection is given up, 90 s when zero; it can resume.
+	WriteWait time.Duration
 }
 
 // Server is the HTTP API.
@@ -89,6 +94,8 @@ func New(o Options) (*Server, error) {
 		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, arguments: o.Arguments, identities: newIdentities(o.GNS3),
 		limits: o.Limits, log: o.Log, echo: echo.New(),
 	}
+	s.limits.Heartbeat = cmp.Or(s.limits.Heartbeat, heartbeatEvery)
+	s.limits.WriteWait = cmp.Or(s.limits.WriteWait, writeWait)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = s.httpError

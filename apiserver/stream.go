@@ -16,13 +16,12 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Times of a stream.
+// Times of a stream. Limits may give others in place of heartbeatEvery and writeWait.
 const (
 	heartbeatEvery = 15 * time.Second
 	// quiet is how long a stream waits for events alone before it also waits for the run itself: a turn that is terminated in
 	// Temporal's UI publishes nothing. Many turns end before that, and cost Temporal nothing.
-	quiet = 2 * time.Second
-	// writeWait is how long a client may stop reading before its connection is given up; it can resume.
+	quiet     = 2 * time.Second
 	writeWait = 90 * time.Second
 )
 
@@ -49,13 +48,19 @@ func (s *Server) stream(ref schema.TurnRef, run turnRun, after uint64, reset str
 			_ = c.NoContent(http.StatusNoContent) // which tells an EventSource not to come back
 			return
 		}
-		w := newSSE(c)
+		reader, err := s.bus.Follow(ctx, ref)
+		if err != nil { // an error status is still possible
+			_ = s.fail(c, err)
+			return
+		}
+		defer reader.Close()
+		w := newSSE(c, s.limits.WriteWait)
 		if reset != "" {
 			if w.send("", schema.Text(schema.Event{Type: schema.EventReset, Reason: reset, SessionID: ref.SessionID})) != nil {
 				return
 			}
 		}
-		err := s.follow(ctx, ref, run, after, w.send)
+		err = s.follow(ctx, reader, ref, run, after, w.send)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
@@ -72,13 +77,11 @@ func (s *Server) nothingAfter(ctx context.Context, ref schema.TurnRef, after uin
 	return err == nil && last > 0 && after >= last
 }
 
+// sender writes one event to a client.
+type sender func(id string, data []byte) error
+
 // follow hands each event to send until done. A run that closed without one is given an end here.
-func (s *Server) follow(ctx context.Context, ref schema.TurnRef, run turnRun, after uint64, send func(id string, data []byte) error) error {
-	reader, err := s.bus.Follow(ctx, ref)
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
+func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema.TurnRef, run turnRun, after uint64, send sender) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -90,16 +93,16 @@ func (s *Server) follow(ctx context.Context, ref schema.TurnRef, run turnRun, af
 			close(closed)
 		}
 	})
-	beat := time.NewTicker(heartbeatEvery)
+	beat := time.NewTicker(s.limits.Heartbeat)
 	defer beat.Stop()
 	// seen is the newest event that came; last, once it is known, the newest that ever will.
 	var seen, last uint64
 	for {
 		select {
 		case item := <-items:
-			beat.Reset(heartbeatEvery)
 			seen = item.Seq
 			if !item.Stale && item.Seq > after {
+				beat.Reset(s.limits.Heartbeat)
 				if err := send(progress.EventID(ref.TurnID, item.Seq), item.Data); err != nil {
 					return err
 				}
@@ -113,6 +116,7 @@ func (s *Server) follow(ctx context.Context, ref schema.TurnRef, run turnRun, af
 			}
 		case <-closed:
 			closed = nil
+			var err error
 			if _, last, _, err = s.bus.Last(ctx, ref); err != nil {
 				return err
 			}
@@ -170,7 +174,7 @@ func (s *Server) awaitRun(ctx context.Context, ref schema.TurnRef, run turnRun) 
 }
 
 // endFor tells readers the end of a turn whose own events don't: they are no longer kept, or the turn could not tell any.
-func (s *Server) endFor(ctx context.Context, ref schema.TurnRef, send func(id string, data []byte) error) error {
+func (s *Server) endFor(ctx context.Context, ref schema.TurnRef, send sender) error {
 	events := []schema.Event{
 		{Type: schema.EventError, Error: "The turn was ended from outside.", Code: schema.CodeInternal,
 			Hint: "Send the message again. What was done until then is in the history."},
@@ -198,11 +202,12 @@ func (s *Server) endFor(ctx context.Context, ref schema.TurnRef, send func(id st
 
 // sse writes server-sent events.
 type sse struct {
-	w  *echo.Response
-	rc *http.ResponseController
+	w    *echo.Response
+	rc   *http.ResponseController
+	wait time.Duration // for a client that doesn't read
 }
 
-func newSSE(c echo.Context) *sse {
+func newSSE(c echo.Context, wait time.Duration) *sse {
 	w := c.Response()
 	h := w.Header()
 	h.Set(echo.HeaderContentType, "text/event-stream; charset=utf-8")
@@ -210,12 +215,12 @@ func newSSE(c echo.Context) *sse {
 	h.Set("X-Accel-Buffering", "no") // nginx would hold the stream back
 	w.WriteHeader(http.StatusOK)
 	w.Flush()
-	return &sse{w: w, rc: http.NewResponseController(w)}
+	return &sse{w: w, rc: http.NewResponseController(w), wait: wait}
 }
 
 // send writes one event. data is JSON, which has no line ends of its own.
 func (s *sse) send(id string, data []byte) error {
-	if err := s.rc.SetWriteDeadline(time.Now().Add(writeWait)); err != nil {
+	if err := s.rc.SetWriteDeadline(time.Now().Add(s.wait)); err != nil {
 		return err
 	}
 	frame := make([]byte, 0, len(id)+len(data)+16)
