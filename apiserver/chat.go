@@ -63,7 +63,7 @@ func (s *Server) post(ctx context.Context, r request, in *postInput, verb string
 	if in.Body.Stream != nil && !*in.Body.Stream {
 		return s.conversationWhenDone(input.TurnRef, run), nil
 	}
-	return s.stream(input.TurnRef, run, 0, ""), nil
+	return s.stream(input.TurnRef, run, 0), nil
 }
 
 // checkMessage refuses what no turn can begin with.
@@ -125,7 +125,7 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 			if session, err := s.store.Scope(in.UserID, in.ProjectID).Session(ctx, in.SessionID); err == nil {
 				s.refreshCredential(ctx, r, session)
 			}
-			return turnRun{runID: turn.RunID, over: turn.State.Over()}, nil
+			return s.runOf(ctx, turn, 0)
 		}
 		if schema.CodeOf(err) != schema.CodeNotFound {
 			return turnRun{}, err

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -248,7 +249,26 @@ func (s *Server) followEvents(ctx context.Context, r request, in *eventsInput) (
 		return nil, err
 	}
 	ref := schema.TurnRef{TurnID: turn.ID, SessionKey: session.Key, SessionID: session.ThreadID, ProjectID: in.ProjectID, UserID: r.ID}
-	return s.stream(ref, turnRun{runID: turn.RunID, over: turn.State.Over()}, place.after, place.reset), nil
+	run, err := s.runOf(ctx, turn, place.after)
+	if err != nil {
+		return nil, err
+	}
+	run.reset = cmp.Or(place.reset, run.reset)
+	return s.stream(ref, run, place.after), nil
+}
+
+// runOf is a turn's run for a reader that starts behind the given place.
+func (s *Server) runOf(ctx context.Context, turn store.Turn, after uint64) (turnRun, error) {
+	run := turnRun{runID: turn.RunID, over: turn.State.Over()}
+	if after > 0 {
+		return run, nil
+	}
+	// Events are dropped oldest first, so all of a turn are kept when something older than the turn is.
+	seq, at, err := s.bus.Oldest(ctx)
+	if err == nil && seq > 1 && at.After(turn.StartedAt) {
+		run.reset = "The turn's first events may no longer be kept."
+	}
+	return run, err
 }
 
 // resumePoint is where a stream goes on; reset says why it can't go on where the client wants.
@@ -277,14 +297,14 @@ func (s *Server) resumeFrom(ctx context.Context, scope store.Scope, session stor
 	if err != nil {
 		return resumePoint{}, err
 	}
-	first, err := s.bus.FirstSeq(ctx)
+	oldest, _, err := s.bus.Oldest(ctx)
 	switch {
 	case err != nil:
 		return resumePoint{}, err
+	case seq+1 < oldest:
+		return reset("Events after this id are no longer kept.")
 	case seq > last:
 		return reset("The event id is newer than the turn's events.")
-	case seq < first:
-		return reset("Events after this id are no longer kept.")
 	}
 	return resumePoint{turnID: turnID, after: seq}, nil
 }

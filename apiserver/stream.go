@@ -25,10 +25,11 @@ const (
 	writeWait = 90 * time.Second
 )
 
-// turnRun is a turn's run in Temporal, and whether its books are closed.
+// turnRun is a turn's run in Temporal, whether its books are closed, and why a reader may miss some of its events.
 type turnRun struct {
 	runID string
 	over  bool
+	reset string
 }
 
 // streamContext ends with the request and with the server.
@@ -39,7 +40,7 @@ func (s *Server) streamContext(ctx context.Context) (context.Context, context.Ca
 }
 
 // stream relays a turn's events that come after the given place. A reset, when there is a reason for one, comes first.
-func (s *Server) stream(ref schema.TurnRef, run turnRun, after uint64, reset string) *huma.StreamResponse {
+func (s *Server) stream(ref schema.TurnRef, run turnRun, after uint64) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		c := echoOf(hc)
 		ctx, cancel := s.streamContext(c.Request().Context())
@@ -55,8 +56,8 @@ func (s *Server) stream(ref schema.TurnRef, run turnRun, after uint64, reset str
 		}
 		defer reader.Close()
 		w := newSSE(c, s.limits.WriteWait)
-		if reset != "" {
-			if w.send("", schema.Text(schema.Event{Type: schema.EventReset, Reason: reset, SessionID: ref.SessionID})) != nil {
+		if run.reset != "" {
+			if w.send("", schema.Text(schema.Event{Type: schema.EventReset, Reason: run.reset, SessionID: ref.SessionID})) != nil {
 				return
 			}
 		}
@@ -121,13 +122,13 @@ func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema
 				return err
 			}
 			if last == 0 { // nothing was published, or nothing of it is kept
-				return s.endFor(ctx, ref, send)
+				return s.endFor(ctx, ref, run, send)
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 		if last > 0 && seen >= last {
-			return s.endFor(ctx, ref, send)
+			return s.endFor(ctx, ref, run, send)
 		}
 	}
 }
@@ -174,7 +175,7 @@ func (s *Server) awaitRun(ctx context.Context, ref schema.TurnRef, run turnRun) 
 }
 
 // endFor tells readers the end of a turn whose own events don't: they are no longer kept, or the turn could not tell any.
-func (s *Server) endFor(ctx context.Context, ref schema.TurnRef, send sender) error {
+func (s *Server) endFor(ctx context.Context, ref schema.TurnRef, run turnRun, send sender) error {
 	events := []schema.Event{
 		{Type: schema.EventError, Error: "The turn was ended from outside.", Code: schema.CodeInternal,
 			Hint: "Send the message again. What was done until then is in the history."},
@@ -190,6 +191,9 @@ func (s *Server) endFor(ctx context.Context, ref schema.TurnRef, send sender) er
 	default:
 		events[0] = schema.Event{Type: schema.EventReset, Reason: "The turn's events are no longer kept; the history has what was said."}
 		events[1].StopReason = turn.StopReason
+		if run.reset != "" { // which has been said
+			events = events[1:]
+		}
 	}
 	for _, ev := range events {
 		ev.SessionID = ref.SessionID

@@ -120,13 +120,15 @@ func (b *Bus) Last(ctx context.Context, ref schema.TurnRef) (ev schema.Event, se
 	return ev, msg.Sequence, true, nil
 }
 
-// FirstSeq is the place of the oldest event that is still kept, of any turn. It fails with CodeUnavailable.
-func (b *Bus) FirstSeq(ctx context.Context) (uint64, error) {
+// Oldest is the place of the oldest event that is still kept, of any turn, and when it was stored; the time is zero when none is kept.
+// It fails with CodeUnavailable.
+func (b *Bus) Oldest(ctx context.Context) (seq uint64, at time.Time, err error) {
 	stream, err := b.js.Stream(ctx, StreamName)
 	if err != nil {
-		return 0, unavailable(err)
+		return 0, time.Time{}, unavailable(err)
 	}
-	return stream.CachedInfo().State.FirstSeq, nil
+	state := stream.CachedInfo().State
+	return state.FirstSeq, state.FirstTime, nil
 }
 
 // filter knows which attempt of each message is current and what has been told. Since a reader starts at the turn's first event,
