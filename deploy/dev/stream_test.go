@@ -41,79 +41,6 @@ func ids(events []client.Received) string {
 	return fmt.Sprint(list)
 }
 
-func TestResume(t *testing.T) {
-	u, session := login(t, "admin"), newSession()
-	release := make(chan struct{})
-	suite.model.On("count", func(r *scriptmodel.Reply) {
-		for i := range 5 {
-			r.Say(fmt.Sprint(i))
-		}
-		r.Hold(release)
-		r.Say("5")
-	})
-	s := u.post(session, "count")
-	seen := until(t, s, func(ev client.Received) bool { return ev.Content == "2" })
-	if err := s.Close(); err != nil { // the client leaves; the turn goes on
-		t.Fatal(err)
-	}
-	again, err := u.Events(u.bounded(), u.project, session, last(seen).ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	rest := until(t, again, func(ev client.Received) bool { return ev.Content == "4" })
-	close(release)
-	rest = append(rest, until(t, again, isType(schema.EventDone))...)
-	if said(seen)+said(rest) != "012345" {
-		t.Fatalf("%q then %q", said(seen), said(rest))
-	}
-
-	whole := u.collect(session, "")
-	if said(whole) != "012345" || ids(whole) != ids(append(seen, rest...)) {
-		t.Fatalf("from the beginning: %q", said(whole))
-	}
-	tail := u.collect(session, whole[len(whole)-2].ID)
-	if ids(tail) != ids(whole[len(whole)-1:]) {
-		t.Fatalf("behind the last but one: %s", ids(tail))
-	}
-}
-
-func TestResumeFromNowhere(t *testing.T) {
-	u, session, other := login(t, "admin"), newSession(), newSession()
-	suite.model.On("hello", text("hi"))
-	u.say(session, "hello")
-	foreign := last(u.say(other, "hello")).ID
-	turn := strings.Split(last(u.collect(session, "")).ID, ".")[0]
-	for name, id := range map[string]string{"foreign": foreign, "garbage": "nonsense", "future": turn + ".99999999", "zero": turn + ".0"} {
-		events := u.collect(session, id)
-		if events[0].Type != schema.EventReset || events[0].Reason == "" || said(events) != "hi" {
-			t.Errorf("%s id: %s", name, types(events))
-		}
-	}
-	if _, err := u.Events(u.bounded(), u.project, "no-such-session", ""); schema.CodeOf(err) != schema.CodeNotFound {
-		t.Errorf("unknown session: %v", err)
-	}
-}
-
-func TestTwoReadersOfOneTurn(t *testing.T) {
-	u, session := login(t, "admin"), newSession()
-	release := make(chan struct{})
-	suite.model.On("both", func(r *scriptmodel.Reply) { r.Say("a"); r.Hold(release); r.Say("b") })
-	first := u.post(session, "both")
-	begun := until(t, first, isType(schema.EventContent))
-	second, err := u.Events(u.bounded(), u.project, session, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer second.Close()
-	close(release)
-	one := append(begun, until(t, first, isType(schema.EventDone))...)
-	two := until(t, second, isType(schema.EventDone))
-	if ids(one) != ids(two) || said(one) != "ab" {
-		t.Fatalf("%s\n%s", ids(one), ids(two))
-	}
-}
-
 func TestIdempotencyKey(t *testing.T) {
 	u := login(t, "admin")
 	suite.model.On("once", text("done it"))
@@ -307,26 +234,6 @@ func TestTheRestIsGNS3s(t *testing.T) {
 	if status, body = u.raw(http.MethodGet, "/readyz", "", false); status != http.StatusOK {
 		t.Errorf("%d %s", status, body)
 	}
-}
-
-func TestReadersLeaveNothingBehind(t *testing.T) {
-	u, session := login(t, "admin"), newSession()
-	release := make(chan struct{})
-	suite.model.On("watched", func(r *scriptmodel.Reply) { r.Say("x"); r.Hold(release) })
-	s := u.post(session, "watched")
-	until(t, s, isType(schema.EventContent))
-	for range 100 {
-		again, err := u.Events(u.bounded(), u.project, session, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		until(t, again, isType(schema.EventContent))
-		if err := again.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	close(release)
-	until(t, s, isType(schema.EventDone)) // the suite's end looks for goroutines
 }
 
 func TestWithoutAStream(t *testing.T) {
