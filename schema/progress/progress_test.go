@@ -94,6 +94,24 @@ func TestReaderSeesWhatWasAndWhatComes(t *testing.T) {
 	}
 }
 
+func TestClosedReadersLeaveNothingBehind(t *testing.T) {
+	b := openBus(t)
+	for range 20 {
+		r, err := b.Follow(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+	}
+	stream, err := b.js.Stream(t.Context(), StreamName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := stream.CachedInfo().State.Consumers; n != 0 {
+		t.Fatalf("the server still keeps the places of %d readers", n)
+	}
+}
+
 func TestRepeatedPublicationIsStoredOnce(t *testing.T) {
 	b := openBus(t)
 	for range 3 {
