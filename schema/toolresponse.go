@@ -1,7 +1,11 @@
 package schema
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -40,17 +44,61 @@ type ToolItem struct {
 
 // Outcomes say how an item failed, where that matters to a reader.
 const (
-	OutcomeAborted = "aborted"
-	OutcomePartial = "partial"
+	OutcomeAborted  = "aborted"
+	OutcomePartial  = "partial"
+	OutcomeUnknown  = "unknown"
+	OutcomeRejected = "rejected"
+	OutcomeExpired  = "expired"
 )
 
-// ToolMetadata describes the run. ExecutionTime is in seconds.
+// ToolMetadata describes the run. ExecutionTime is in seconds. In JSON, Extra's fields stand beside the others, which it can't replace.
 type ToolMetadata struct {
 	ToolName      string     `json:"tool_name"`
 	Version       string     `json:"version"`
 	ExecutionTime float64    `json:"execution_time"`
 	Timestamp     string     `json:"timestamp"`
 	Error         *ToolError `json:"error,omitempty"`
+	// Extra is what a foreign result says besides its items.
+	Extra map[string]any `json:"-"`
+}
+
+// metadataNames are the names that ToolMetadata has fields for.
+var metadataNames = [...]string{"tool_name", "version", "execution_time", "timestamp", "error"}
+
+// MarshalJSON writes the extra fields beside the known ones.
+func (m ToolMetadata) MarshalJSON() ([]byte, error) {
+	type plain ToolMetadata
+	known := Text(plain(m))
+	extra := maps.Clone(m.Extra)
+	for _, name := range metadataNames {
+		delete(extra, name)
+	}
+	if len(extra) == 0 {
+		return known, nil
+	}
+	return slices.Concat(bytes.TrimSuffix(known, []byte("}")), []byte(","), bytes.TrimPrefix(Text(extra), []byte("{"))), nil
+}
+
+// UnmarshalJSON reads the known fields, and the others into Extra, with numbers as json.Number.
+func (m *ToolMetadata) UnmarshalJSON(text []byte) error {
+	type plain ToolMetadata
+	var known plain
+	if err := json.Unmarshal(text, &known); err != nil {
+		return err
+	}
+	v, err := parseJSON(string(text))
+	if err != nil {
+		return err
+	}
+	extra, _ := v.(map[string]any)
+	for _, name := range metadataNames {
+		delete(extra, name)
+	}
+	if known.Extra = extra; len(extra) == 0 {
+		known.Extra = nil
+	}
+	*m = ToolMetadata(known)
+	return nil
 }
 
 // ToolErrorCode is one of the tool interface's own codes.
@@ -154,7 +202,7 @@ func CutText(s string, max int) string {
 
 func runeStart(b byte) bool { return b&0xC0 != 0x80 }
 
-// Cut bounds every item's text and reports whether anything was left out.
+// Cut bounds every item's text, the global error and the extra metadata, and reports whether anything was left out.
 func (r ToolResponse) Cut(max int) (ToolResponse, bool) {
 	cut := false
 	data := make([]ToolItem, len(r.Data))
@@ -164,5 +212,12 @@ func (r ToolResponse) Cut(max int) (ToolResponse, bool) {
 		data[i] = it
 	}
 	r.Data = data
+	cut = cut || len(r.Error) > max
+	r.Error = CutText(r.Error, max)
+	if r.Metadata.Extra != nil {
+		if extra := string(Text(r.Metadata.Extra)); len(extra) > max {
+			r.Metadata.Extra, cut = map[string]any{"extra": CutText(extra, max)}, true
+		}
+	}
 	return r, cut
 }
