@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"gns3copilot/apiserver/client"
@@ -128,11 +129,7 @@ func (v *view) result(ev schema.Event) error {
 	if v.decided[ev.ToolCallID] {
 		return nil
 	}
-	var r schema.ToolResponse
-	if json.Unmarshal([]byte(ev.ToolOutput), &r) != nil {
-		v.line("  %s", printable(ev.ToolOutput))
-		return nil
-	}
+	r := schema.NormalizeToolResponse(ev.ToolName, ev.ToolOutput, 0, time.Time{}) // other servers have other forms
 	if r.Error != "" {
 		v.line("· %s: %s", ev.ToolName, printable(r.Error))
 	}
