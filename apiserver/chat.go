@@ -173,7 +173,6 @@ func (s *Server) conversationWhenDone(ref schema.TurnRef, run turnRun) *huma.Str
 			_ = s.fail(c, err)
 			return
 		}
-		defer reader.Close()
 		var failure *schema.Error
 		err = s.follow(ctx, reader, ref, run, 0, func(_ string, data []byte) error {
 			var ev schema.Event

@@ -54,10 +54,10 @@ func (s *Server) stream(ref schema.TurnRef, run turnRun, after uint64) *huma.Str
 			_ = s.fail(c, err)
 			return
 		}
-		defer reader.Close()
 		w := newSSE(c, s.limits.WriteWait)
 		if run.reset != "" {
 			if w.send("", schema.Text(schema.Event{Type: schema.EventReset, Reason: run.reset, SessionID: ref.SessionID})) != nil {
+				reader.Close()
 				return
 			}
 		}
@@ -81,11 +81,12 @@ func (s *Server) nothingAfter(ctx context.Context, ref schema.TurnRef, after uin
 // sender writes one event to a client.
 type sender func(id string, data []byte) error
 
-// follow hands each event to send until done. A run that closed without one is given an end here.
+// follow hands each event to send until done, and closes the reader. A run that closed without one is given an end here.
 func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema.TurnRef, run turnRun, after uint64, send sender) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	defer reader.Close() // which ends the pump also while the event stream is away
 	defer cancel(nil)
 	items, closed := make(chan progress.Item), make(chan struct{})
 	wg.Go(func() { pump(ctx, cancel, reader, items) })

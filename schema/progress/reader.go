@@ -39,6 +39,9 @@ type Item struct {
 // readAhead is how many events a reader holds.
 const readAhead = 64
 
+// returnTries is how often a reader tries to take up a stream that was away, after 0, 1, 3 and 7 s. Its Next heeds no context meanwhile.
+const returnTries = 4
+
 // closeWait bounds what a reader's end costs when the server doesn't answer.
 const closeWait = 2 * time.Second
 
@@ -54,6 +57,7 @@ type Reader struct {
 func (b *Bus) Follow(ctx context.Context, ref schema.TurnRef) (*Reader, error) {
 	cons, err := b.js.OrderedConsumer(ctx, StreamName, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{subject(ref)}, DeliverPolicy: jetstream.DeliverAllPolicy, InactiveThreshold: inactive,
+		MaxResetAttempts: returnTries,
 	})
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("follow turn: %w", err))
@@ -66,7 +70,8 @@ func (b *Bus) Follow(ctx context.Context, ref schema.TurnRef) (*Reader, error) {
 	return &Reader{js: b.js, cons: cons, it: it, filter: newFilter()}, nil
 }
 
-// Next gives the turn's next event. It waits until there is one or ctx ends. It fails with CodeUnavailable, or with ctx's error.
+// Next gives the turn's next event. It waits until there is one or ctx ends; while the event stream is away, until Close. It fails with
+// CodeUnavailable, or with ctx's error.
 func (r *Reader) Next(ctx context.Context) (Item, error) {
 	msg, err := r.it.Next(jetstream.NextContext(ctx))
 	if err != nil {
