@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"time"
 
 	"gns3copilot/schema"
 
@@ -25,7 +26,7 @@ func faultAt(err error, attempt, most int) error {
 	}
 	return temporal.NewApplicationErrorWithOptions(e.Message, string(e.Code), temporal.ApplicationErrorOptions{
 		Category:       category,
-		NonRetryable:   !retryable(e.Code) || attempt >= most,
+		NonRetryable:   !retryable(e) || attempt >= most,
 		NextRetryDelay: e.RetryAfter,
 		Details:        []any{schema.Failure{Code: e.Code, Message: e.Message, Hint: e.Hint, Attempts: attempt}},
 		Cause:          Cause{err},
@@ -41,11 +42,14 @@ func (c Cause) Error() string { return "see the worker's log" }
 // Unwrap gives the error that was wrapped.
 func (c Cause) Unwrap() error { return c.Err }
 
+// longestWait bounds how long a neighbour may ask us to wait: a longer wait is the user's to decide on.
+const longestWait = time.Minute
+
 // retryable tells which failures may be gone at the next try.
-func retryable(c schema.Code) bool {
-	switch c {
+func retryable(e *schema.Error) bool {
+	switch e.Code {
 	case schema.CodeModelBusy, schema.CodeModelUnreachable, schema.CodeUnavailable, schema.CodeGNS3Unavailable, schema.CodeInternal:
-		return true
+		return e.RetryAfter <= longestWait
 	default:
 		return false
 	}

@@ -93,7 +93,8 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 		return out, fault(handedOn(run))
 	}
 	partial := failure != nil
-	if partial && !wasAborted && sink.attempt < mostAttempts(failure) && retryable(schema.CodeOf(failure)) {
+	if partial && !wasAborted && sink.attempt < mostAttempts(failure) && retryable(schema.AsError(failure)) {
+		m.tellWait(ctx, in, schema.AsError(failure))
 		return out, fault(failure) // the next attempt says it all again
 	}
 	end, cancel := settle(ctx)
@@ -130,6 +131,17 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 	out = described(message, answer.Usage, sink.attempt)
 	out.Aborted = wasAborted
 	return out, nil
+}
+
+// tellWait says that a provider has asked for a pause. It is for watching only.
+func (m *Models) tellWait(ctx context.Context, in schema.CallModelInput, failure *schema.Error) {
+	if failure.RetryAfter == 0 {
+		return
+	}
+	ev := schema.Event{Type: schema.EventWaiting, Reason: fmt.Sprintf("%s. It is asked again in %s.", failure.Message, failure.RetryAfter)}
+	if err := m.Bus.Tell(in.TurnRef, ev); err != nil {
+		m.Log.WarnContext(ctx, "wait not published", "turn", in.TurnID, "error", err)
+	}
 }
 
 // emptyAnswer stands for an answer without a word, which would look like a turn that is stuck.

@@ -65,8 +65,8 @@ func respond(tool string, items []schema.ToolItem, failure error, wasAborted boo
 // needsRetry tells apart what the model should hear about from what may be gone at the next try. A missing credential is neither: the
 // turn waits for its owner.
 func needsRetry(failure error, attempt int) bool {
-	code := schema.CodeOf(failure)
-	return code == schema.CodeCredentialMissing || (retryable(code) && attempt < schema.ToolAttempts)
+	e := schema.AsError(failure)
+	return e.Code == schema.CodeCredentialMissing || (retryable(e) && attempt < schema.ToolAttempts)
 }
 
 func (t *Tools) execute(ctx context.Context, message store.Message, in schema.RunToolInput) ([]schema.ToolItem, error) {

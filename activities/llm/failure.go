@@ -160,7 +160,10 @@ func statusError(resp *http.Response, body []byte, key secret) *schema.Error {
 		d.message = "it redirects to " + to
 	}
 	e := providerError(classify(d, resp.StatusCode), fmt.Sprintf("HTTP %d", resp.StatusCode), d.message, key)
-	e.RetryAfter = retryAfter(resp.Header)
+	e.RetryAfter = retryAfter(resp.Header).Round(time.Second)
+	if e.Code == schema.CodeModelBusy && e.RetryAfter > 0 {
+		e.Hint = fmt.Sprintf("Try again in %s, which is what the provider asks for.", e.RetryAfter)
+	}
 	return e
 }
 

@@ -173,22 +173,6 @@ func TestAModelThatBreaksOffIsAskedAgain(t *testing.T) {
 	}
 }
 
-func TestAModelThatRefuses(t *testing.T) {
-	for status, want := range map[int]schema.Code{401: schema.CodeModelAuth, 404: schema.CodeModelRefused} {
-		u, session := login(t, "admin"), newSession()
-		message := fmt.Sprint("refused with ", status)
-		suite.model.On(message, func(r *scriptmodel.Reply) { r.Fail(status, `{"error":{"message":"not for you"}}`) })
-		events := u.say(session, message)
-		if got := types(events); got != "error done " || events[0].Code != want || last(events).StopReason != schema.StopError {
-			t.Errorf("%d: %s %+v", status, got, events[0].Event)
-		}
-		suite.model.On("after that", text("fine"))
-		if next := u.say(session, "after that"); said(next) != "fine" {
-			t.Errorf("the session isn't usable: %s", types(next))
-		}
-	}
-}
-
 func TestTerminatedByAnOperator(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	suite.model.On("terminate me", func(r *scriptmodel.Reply) { r.Say("begun"); r.Hold(nil) })

@@ -5,6 +5,7 @@ package scriptmodel
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -44,10 +45,27 @@ type Message struct {
 
 // Start runs a model on a free loopback port.
 func Start() *Server {
-	s := &Server{scripts: map[string][]Step{}}
-	s.http = httptest.NewServer(http.HandlerFunc(s.complete))
+	s, err := StartAt("127.0.0.1:0")
+	if err != nil {
+		panic(err) // no port is free
+	}
 	return s
 }
+
+// StartAt runs a model at an address, such as that of an earlier one.
+func StartAt(address string) (*Server, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{scripts: map[string][]Step{}}
+	s.http = &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(s.complete)}}
+	s.http.Start()
+	return s, nil
+}
+
+// Address is where it listens, HOST:PORT.
+func (s *Server) Address() string { return s.http.Listener.Addr().String() }
 
 // BaseURL is the address up to /v1.
 func (s *Server) BaseURL() string { return s.http.URL + "/v1" }
@@ -193,10 +211,30 @@ func (r *Reply) Hold(until <-chan struct{}) bool {
 	}
 }
 
-// Fail answers with an error status.
-func (r *Reply) Fail(status int, body string) {
+// Event streams a piece of data as it stands, such as an error object.
+func (r *Reply) Event(data string) {
+	r.begin()
+	fmt.Fprintf(r.w, "data: %s\n\n", data)
+	r.flush.Flush()
+}
+
+// Silence sends nothing, no header either, until the client hangs up.
+func (r *Reply) Silence() {
 	r.broken = true
-	r.w.Header().Set("Content-Type", "application/json")
+	<-r.gone
+}
+
+// Fail answers with an error status and JSON.
+func (r *Reply) Fail(status int, body string) {
+	r.Whole(status, body, "Content-Type", "application/json")
+}
+
+// Whole answers with one body of any kind in the place of a stream, its headers given as name and value in turn.
+func (r *Reply) Whole(status int, body string, headers ...string) {
+	r.broken = true
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.w.Header().Set(headers[i], headers[i+1])
+	}
 	r.w.WriteHeader(status)
 	fmt.Fprint(r.w, body)
 }
@@ -220,16 +258,18 @@ func (r *Reply) end() {
 	r.flush.Flush()
 }
 
-func (r *Reply) chunk(delta map[string]any, finish *string) {
+func (r *Reply) begin() {
 	if !r.begun {
 		r.begun = true
 		r.w.Header().Set("Content-Type", "text/event-stream")
 	}
+}
+
+func (r *Reply) chunk(delta map[string]any, finish *string) {
 	line, err := json.Marshal(map[string]any{"id": "x", "object": "chat.completion.chunk", "model": "scripted",
 		"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Fprintf(r.w, "data: %s\n\n", line)
-	r.flush.Flush()
+	r.Event(string(line))
 }

@@ -41,7 +41,11 @@ type Backends struct {
 }
 
 // ModelConfig names the model that workers ask.
-type ModelConfig struct{ BaseURL, Name, APIKey string }
+type ModelConfig struct {
+	BaseURL, Name, APIKey string
+	// Idle bounds the wait for the model's next byte; 120 s when zero.
+	Idle time.Duration
+}
 
 // Stack is the connections of a process.
 type Stack struct {
@@ -124,7 +128,7 @@ func (s *Stack) StartWorker(m ModelConfig, policyFile string) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := llm.New(llm.Options{BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Name, Logger: s.log})
+	model, err := llm.New(llm.Options{BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Name, IdleTimeout: m.Idle, Logger: s.log})
 	if err != nil {
 		return nil, err
 	}
