@@ -12,10 +12,12 @@ import (
 
 // fault turns an error into what Temporal stores and acts on: the code as the type, the message and the hint for the user, and
 // whether and when to try again. The cause is logged by the worker's interceptor and never stored.
-func fault(err error) error { return faultAt(err, 0, schema.MaxRuns) }
+func fault(err error) error { return faultOf(err, 0, false) }
 
 // faultAt is fault for work that gives up after some attempts: the attempt that fails last is not tried again.
-func faultAt(err error, attempt, most int) error {
+func faultAt(err error, attempt, most int) error { return faultOf(err, attempt, attempt >= most) }
+
+func faultOf(err error, attempts int, final bool) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -26,9 +28,9 @@ func faultAt(err error, attempt, most int) error {
 	}
 	return temporal.NewApplicationErrorWithOptions(e.Message, string(e.Code), temporal.ApplicationErrorOptions{
 		Category:       category,
-		NonRetryable:   !retryable(e) || attempt >= most,
+		NonRetryable:   final || !retryable(e),
 		NextRetryDelay: e.RetryAfter,
-		Details:        []any{schema.Failure{Code: e.Code, Message: e.Message, Hint: e.Hint, Attempts: attempt}},
+		Details:        []any{schema.Failure{Code: e.Code, Message: e.Message, Hint: e.Hint, Attempts: attempts}},
 		Cause:          Cause{err},
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/llm"
 	"gns3copilot/activities/prompt"
 	"gns3copilot/activities/tools"
@@ -25,11 +24,6 @@ import (
 // Model streams an answer. It returns what there is of it beside an error.
 type Model interface {
 	Stream(ctx context.Context, r llm.Request, on func(llm.Delta) error) (llm.Answer, error)
-}
-
-// Lab reads a project with the rights of whom the token belongs to.
-type Lab interface {
-	Topology(ctx context.Context, token, projectID string) (gns3.Topology, error)
 }
 
 // Models calls the model.
@@ -67,19 +61,21 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 		return schema.CallModelOutput{Aborted: true}, nil
 	}
 	if err != nil {
-		return schema.CallModelOutput{}, faultAt(err, attempt, mostAttempts(err))
+		return schema.CallModelOutput{}, faultOf(err, 0, attempt >= mostAttempts(err)) // the model was not asked
 	}
 	sink := newSink(m.Bus.Publisher(in.TurnRef), messageID(in.TurnID, in.Step), in, attempt)
 	answer, err := m.Model.Stream(run, request, sink.delta)
 	return m.keep(ctx, run, in, sink, answer, err)
 }
 
-// mostAttempts is how often a call is tried that fails so: a model that fails is soon given up, while what else a call needs, such as the
-// event stream, is waited for.
+// mostAttempts is how often a call is tried that fails so: a model or a GNS3 server that fails is soon given up, while what is ours, such as
+// the event stream, is waited for.
 func mostAttempts(err error) int {
 	switch schema.CodeOf(err) {
 	case schema.CodeModelBusy, schema.CodeModelUnreachable:
 		return schema.ModelAttempts
+	case schema.CodeGNS3Unavailable:
+		return schema.ToolAttempts
 	default:
 		return schema.MaxRuns
 	}
@@ -99,11 +95,12 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 	}
 	end, cancel := settle(ctx)
 	defer cancel()
+	lost := func(err error) error { return faultAt(err, sink.attempt, schema.MaxRuns) }
 	message := assistantMessage(sink.id, in, answer)
 	if !partial && message.Content == "" && message.ToolCalls == nil {
 		message.Content = emptyAnswer
 		if err := sink.delta(llm.Delta{Content: emptyAnswer}); err != nil {
-			return out, fault(err)
+			return out, lost(err)
 		}
 	}
 	if partial {
@@ -112,16 +109,16 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 	}
 	if !partial {
 		if err := sink.complete(message.ToolCalls); err != nil {
-			return out, fault(err)
+			return out, lost(err)
 		}
 	}
 	if err := sink.pub.Flush(end); err != nil {
-		return out, fault(err)
+		return out, lost(err)
 	}
 	if !partial || message.Content != "" {
 		kept, err := m.Store.PutAssistant(end, in.TurnRef, in.Step, sink.attempt, message)
 		if err != nil {
-			return out, fault(err)
+			return out, lost(err)
 		}
 		message = kept
 	}
@@ -245,11 +242,7 @@ func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (string
 			return string(schema.Text(stored.ForModel())), err
 		}
 	}
-	token, err := m.Vault.Token(ctx, in.TurnID, in.UserID)
-	if err != nil {
-		return "", err
-	}
-	topology, err := m.Lab.Topology(ctx, token, in.ProjectID)
+	topology, err := readLab(ctx, m.Vault, m.Lab, in.TurnRef)
 	if err != nil {
 		return "", err
 	}

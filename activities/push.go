@@ -98,11 +98,7 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 
 // find looks the device up again: the node that was shown to the one who confirmed, whatever its name is by now.
 func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
-	token, err := p.tools.Vault.Token(ctx, p.in.TurnID, p.in.UserID)
-	if err != nil {
-		return gns3.Node{}, err
-	}
-	lab, err := p.tools.Lab.Topology(ctx, token, p.in.ProjectID)
+	lab, err := readLab(ctx, p.tools.Vault, p.tools.Lab, p.in.TurnRef)
 	if err != nil {
 		return gns3.Node{}, err
 	}

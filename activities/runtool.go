@@ -75,14 +75,8 @@ func (t *Tools) execute(ctx context.Context, message store.Message, in schema.Ru
 		return nil, err
 	}
 	return tool.Execute(ctx, tools.Env{
-		Ref: in.TurnRef,
-		Topology: func(ctx context.Context) (gns3.Topology, error) {
-			token, err := t.Vault.Token(ctx, in.TurnID, in.UserID)
-			if err != nil {
-				return gns3.Topology{}, err
-			}
-			return t.Lab.Topology(ctx, token, in.ProjectID)
-		},
+		Ref:      in.TurnRef,
+		Topology: func(ctx context.Context) (gns3.Topology, error) { return readLab(ctx, t.Vault, t.Lab, in.TurnRef) },
 		Progress: func(p schema.DeviceProgress) { t.tellDevice(ctx, in, p) },
 	}, args)
 }

@@ -185,7 +185,7 @@ type Failure struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// Attempts is how often the work was tried, where that is known.
+	// Attempts is how often the model was asked in vain.
 	Attempts int `json:"attempts,omitempty"`
 }
 

@@ -54,8 +54,13 @@ func passing(err error) bool {
 
 // triesOf is how many requests a failed model call has sent, as far as can be known; 0 without a failure.
 func triesOf(err error) int {
-	if err == nil {
+	var app *temporal.ApplicationError
+	switch {
+	case err == nil:
 		return 0
+	case errors.As(err, &app):
+		return failureOf(err).Attempts
+	default:
+		return 1 // who asked is gone
 	}
-	return max(1, failureOf(err).Attempts)
 }

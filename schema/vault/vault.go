@@ -202,30 +202,54 @@ func (v *Vault) Put(ctx context.Context, turnID, userID, token string) error {
 
 // Token gives the turn's live token. It fails with CodeCredentialMissing when there is none, and with CodeUnavailable.
 func (v *Vault) Token(ctx context.Context, turnID, userID string) (string, error) {
-	name := slot(turnID, userID)
-	var entry jetstream.KeyValueEntry
-	err := v.retry(ctx, func() (err error) {
-		entry, err = v.kv.Get(ctx, name)
-		return err
-	})
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return "", missing(nil)
-	}
+	c, _, err := v.credential(ctx, slot(turnID, userID))
 	if err != nil {
-		return "", unavailable(err)
-	}
-	plain, err := v.open(name, entry.Value())
-	if err != nil {
-		return "", missing(fmt.Errorf("open credential: %w", err))
-	}
-	var c credential
-	if err := json.Unmarshal(plain, &c); err != nil {
-		return "", missing(errors.New("sealed credential can't be read"))
+		return "", err
 	}
 	if !v.now().Before(c.Expires) {
 		return "", missing(errors.New("token expired"))
 	}
 	return c.Token, nil
+}
+
+// Refused forgets a token that the GNS3 server doesn't take any more, such as one that was revoked, unless another has come since. It
+// gives the error of a turn without a token, or CodeUnavailable.
+func (v *Vault) Refused(ctx context.Context, turnID, userID, token string) error {
+	name := slot(turnID, userID)
+	c, revision, err := v.credential(ctx, name)
+	if err != nil {
+		return err
+	}
+	if c.Token == token {
+		err = v.kv.Purge(ctx, name, jetstream.LastRevision(revision))
+	}
+	if newer, ok := errors.AsType[*jetstream.APIError](err); err != nil && !(ok && newer.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence) {
+		return unavailable(err)
+	}
+	return missing(errors.New("token refused by GNS3"))
+}
+
+// credential reads what is kept under a name, with its revision.
+func (v *Vault) credential(ctx context.Context, name string) (c credential, revision uint64, err error) {
+	var entry jetstream.KeyValueEntry
+	err = v.retry(ctx, func() (err error) {
+		entry, err = v.kv.Get(ctx, name)
+		return err
+	})
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return c, 0, missing(nil)
+	}
+	if err != nil {
+		return c, 0, unavailable(err)
+	}
+	plain, err := v.open(name, entry.Value())
+	if err != nil {
+		return c, 0, missing(fmt.Errorf("open credential: %w", err))
+	}
+	if err := json.Unmarshal(plain, &c); err != nil {
+		return c, 0, missing(errors.New("sealed credential can't be read"))
+	}
+	return c, entry.Revision(), nil
 }
 
 // Drop forgets the turn's token.

@@ -105,6 +105,26 @@ func TestTokenEndsWhenItSays(t *testing.T) {
 	wantMissing(t, err)
 }
 
+func TestARefusedTokenIsForgotten(t *testing.T) {
+	v, err := Open(t.Context(), openJetStream(t), Key{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{"old", "new"} {
+		if err := v.Put(t.Context(), "t1", "ada", token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantMissing(t, v.Refused(t.Context(), "t1", "ada", "old"))
+	if got, err := v.Token(t.Context(), "t1", "ada"); err != nil || got != "new" {
+		t.Fatalf("the newer one: %q %v", got, err)
+	}
+	wantMissing(t, v.Refused(t.Context(), "t1", "ada", "new"))
+	_, err = v.Token(t.Context(), "t1", "ada")
+	wantMissing(t, err)
+	wantMissing(t, v.Refused(t.Context(), "t1", "ada", "new"))
+}
+
 func TestTheBucketComesBack(t *testing.T) {
 	js := openJetStream(t)
 	v, err := Open(t.Context(), js, Key{1})
