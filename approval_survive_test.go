@@ -86,8 +86,8 @@ func TestApprovalWorkerKilledBetweenDevices(t *testing.T) {
 	}
 }
 
-// TestApprovalWorkerKilledBeforeReport kills the worker when the device has every byte and nobody knows yet.
-func TestApprovalWorkerKilledBeforeReport(t *testing.T) {
+// TestE8ApprovalWorkerKilledBeforeReport kills the worker when the device has every byte and nobody knows yet.
+func TestE8ApprovalWorkerKilledBeforeReport(t *testing.T) {
 	for name, at := range map[string]struct {
 		before, line string
 		acked        int
@@ -216,9 +216,9 @@ func TestApprovalReset(t *testing.T) {
 	}
 }
 
-// TestApprovalFrozenWorker stops a worker in the middle of a push, as a paused virtual machine is; another one settles the push. Woken up
+// TestE5ApprovalFrozenWorker stops a worker in the middle of a push, as a paused virtual machine is; another one settles the push. Woken up
 // again it sends nothing more, and works.
-func TestApprovalFrozenWorker(t *testing.T) {
+func TestE5ApprovalFrozenWorker(t *testing.T) {
 	t.Parallel()
 	p := startSite(t).propose("frozen", "R1")
 	p.confirmUpTo("R1", p.lines[0], p.lines[1])

@@ -128,8 +128,8 @@ func TestWorkerKilledInMidCommand(t *testing.T) {
 	}
 }
 
-// TestTemporalGone stops Temporal between two requests: the second is told so, and works once Temporal is back.
-func TestTemporalGone(t *testing.T) {
+// TestB10TemporalGone stops Temporal between two requests: the second is told so, and works once Temporal is back.
+func TestB10TemporalGone(t *testing.T) {
 	lab, err := simlab.Start(t.Context(), simlab.Options{})
 	if err != nil {
 		t.Fatal(err)

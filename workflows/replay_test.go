@@ -11,9 +11,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// TestReplay runs today's code over histories that a real server recorded. Those named bad-* are histories that our code can't have
+// TestE12Replay runs today's code over histories that a real server recorded. Those named bad-* are histories that our code can't have
 // made: they must fail, or the check would be none.
-func TestReplay(t *testing.T) {
+func TestE12Replay(t *testing.T) {
 	files, err := filepath.Glob("testdata/histories/*.json")
 	if err != nil {
 		t.Fatal(err)

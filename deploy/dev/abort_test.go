@@ -64,7 +64,8 @@ func TestAbortWithAHalfStreamedCall(t *testing.T) {
 	checkAborted(t, u, session, events)
 }
 
-func TestAbortInACommand(t *testing.T) {
+// TestE4AbortInACommand: an abort ends the read of a console that would go on for a minute.
+func TestE4AbortInACommand(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	suite.model.On("ping long", call(commandsTool, `{"device_configs": [{"device_name": "PC2", "commands": ["ping 10.255.255.254 -c 60"]}]}`))
 	events := abortAt(t, u, session, "ping long", func(ev client.Received) bool {

@@ -155,8 +155,8 @@ func TestC19AbortOfWhatWasConfirmed(t *testing.T) {
 	}
 }
 
-// TestC22TheVeryFirstTwo: two messages that both begin a session: one is answered, the other told.
-func TestC22TheVeryFirstTwo(t *testing.T) {
+// TestC22E15TheVeryFirstTwo: two messages that both begin a session: one is answered, the other told.
+func TestC22E15TheVeryFirstTwo(t *testing.T) {
 	u := login(t, "admin")
 	release := make(chan struct{})
 	suite.model.On("c22", func(r *scriptmodel.Reply) { r.Say("one"); r.Hold(release) })
