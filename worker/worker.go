@@ -63,6 +63,9 @@ func (w *Workers) Stop() {
 	wg.Wait()
 }
 
+// throttle is the least time between two heartbeats of an activity, and how long one may take: under load Temporal needs more than a second.
+const throttle = 2 * time.Second
+
 // options are the same on every queue. The times are measured: with the SDK's defaults a decision after a worker's restart takes
 // 5 s, with a sticky timeout of 1 s it takes 1 s.
 func options(log *slog.Logger) worker.Options {
@@ -71,8 +74,8 @@ func options(log *slog.Logger) worker.Options {
 		ActivityTaskPollerBehavior:       worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		StickyScheduleToStartTimeout:     time.Second,
 		WorkerStopTimeout:                stopTimeout,
-		MaxHeartbeatThrottleInterval:     time.Second,
-		DefaultHeartbeatThrottleInterval: time.Second,
+		MaxHeartbeatThrottleInterval:     throttle,
+		DefaultHeartbeatThrottleInterval: throttle,
 		Interceptors:                     []interceptor.WorkerInterceptor{&failureLog{log: log}},
 	}
 }
