@@ -23,25 +23,28 @@ const (
 	words        = 15
 )
 
-type wordResult struct{ confirm, hangUp, interrupt time.Duration }
-
-func (s *subject) measureWords(ctx context.Context) (wordResult, error) {
-	var r wordResult
+// measureWords measures from a human's word to what it does.
+func (s *subject) measureWords(ctx context.Context, out *report) error {
 	for _, m := range []struct {
-		into *time.Duration
+		name string
+		bar  time.Duration
 		once func(context.Context, int) (time.Duration, error)
-	}{{&r.confirm, s.confirmToByte}, {&r.hangUp, s.abortToHangUp}, {&r.interrupt, s.abortToInterrupt}} {
+	}{
+		{"confirmation to first byte p50", barConfirm, s.confirmToByte},
+		{"abort to model hung up p50", barHangUp, s.abortToHangUp},
+		{"abort to command interrupted p50", barInterrupt, s.abortToInterrupt},
+	} {
 		var all []time.Duration
 		for i := range words {
 			took, err := m.once(ctx, i)
 			if err != nil {
-				return r, err
+				return err
 			}
 			all = append(all, took)
 		}
-		*m.into = median(all)
+		out.add(figure{m.name, 0, median(all), m.bar})
 	}
-	return r, nil
+	return nil
 }
 
 // confirmToByte confirms a change and watches the simulated console for its first line.

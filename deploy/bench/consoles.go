@@ -23,45 +23,48 @@ const routers = 50
 
 // The bars of consoles.
 const (
-	barShow   = 30 * time.Millisecond // a show on an open console, over the device's own time
-	barFresh  = 400 * time.Millisecond
-	barMany   = 2 * time.Second
-	showLooks = 30
+	barShow         = 30 * time.Millisecond // a show on an open console, over the device's own time
+	barFreshConsole = 400 * time.Millisecond
+	barMany         = 2 * time.Second
+	showLooks       = 30
 )
 
-// consoleResult is what tool calls took, from tool_start to tool_end.
-type consoleResult struct{ device, open, fresh, many time.Duration }
-
 // measureConsoles runs show version on simulated routers: on a console of its own by hand, then through the tool on a fresh console, on one that
-// is kept open, and on all routers in one call.
-func (s *subject) measureConsoles(ctx context.Context) (consoleResult, error) {
-	var r consoleResult
-	var err error
-	if r.device, err = s.byHand("L1"); err != nil {
-		return r, err
+// is kept open, and on all routers in one call. A tool call's time is that from tool_start to tool_end.
+func (s *subject) measureConsoles(ctx context.Context, out *report) error {
+	device, err := s.byHand("L1")
+	if err != nil {
+		return err
 	}
 	var fresh, open []time.Duration
 	for i := range 10 {
 		took, err := s.show(ctx, fmt.Sprintf("L%d", i+2))
 		if err != nil {
-			return r, err
+			return err
 		}
 		fresh = append(fresh, took)
 	}
 	for range showLooks {
 		took, err := s.show(ctx, "L2")
 		if err != nil {
-			return r, err
+			return err
 		}
 		open = append(open, took)
 	}
-	r.fresh, r.open = median(fresh), median(open)
 	var all []string
 	for i := range routers {
 		all = append(all, fmt.Sprintf("L%d", i+1))
 	}
-	r.many, err = s.show(ctx, all...)
-	return r, err
+	many, err := s.show(ctx, all...)
+	if err != nil {
+		return err
+	}
+	out.add(
+		figure{"show version, open console p50", device, median(open), barShow},
+		figure{"show version, fresh console p50", 0, median(fresh), barFreshConsole},
+		figure{fmt.Sprintf("show version on %d devices in one call", routers), 0, many, barMany},
+	)
+	return nil
 }
 
 // show runs show version on the devices in one tool call.
