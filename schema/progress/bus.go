@@ -138,13 +138,32 @@ type Publisher struct {
 // Publisher makes a publisher for a turn; Flush must follow the last Send.
 func (b *Bus) Publisher(ref schema.TurnRef) *Publisher { return &Publisher{bus: b, ref: ref} }
 
-// Send hands an event to the stream. It fails with CodeUnavailable.
+// Send hands an event to the stream. It fails with CodeUnavailable, also when an earlier event turns out not to be stored.
 func (p *Publisher) Send(ev schema.Event) error {
+	if err := p.settle(); err != nil {
+		return err
+	}
 	ack, err := p.bus.js.PublishMsgAsync(message(p.ref, ev))
 	if err != nil {
 		return unavailable(fmt.Errorf("publish %s: %w", ev.Type, err))
 	}
 	p.acks = append(p.acks, ack)
+	return nil
+}
+
+// settle lets go of the oldest events as far as they are stored: a long answer must not be held in memory until its end.
+func (p *Publisher) settle() error {
+	for len(p.acks) > 0 {
+		select {
+		case <-p.acks[0].Ok():
+			p.acks[0] = nil
+			p.acks = p.acks[1:]
+		case err := <-p.acks[0].Err():
+			return notStored(err)
+		default:
+			return nil
+		}
+	}
 	return nil
 }
 
@@ -156,14 +175,16 @@ func (p *Publisher) Flush(ctx context.Context) error {
 		select {
 		case <-ack.Ok():
 		case err := <-ack.Err():
-			return unavailable(fmt.Errorf("event not stored: %w", err))
+			return notStored(err)
 		case <-ctx.Done():
 			return unavailable(fmt.Errorf("wait for the event stream: %w", ctx.Err()))
 		}
 	}
-	p.acks = p.acks[:0]
+	p.acks = nil
 	return nil
 }
+
+func notStored(err error) error { return unavailable(fmt.Errorf("event not stored: %w", err)) }
 
 func unavailable(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {

@@ -94,6 +94,35 @@ func TestReaderSeesWhatWasAndWhatComes(t *testing.T) {
 	}
 }
 
+func TestPublisherHoldsWhatIsNotYetStoredAlone(t *testing.T) {
+	b := openBus(t)
+	p := b.Publisher(ref)
+	for range 3 {
+		for range 200 {
+			if err := p.Send(text("a", 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		select {
+		case <-b.js.PublishAsyncComplete():
+		case <-time.After(20 * time.Second):
+			t.Fatal("the events aren't stored")
+		}
+	}
+	if err := p.Send(text("b", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(p.acks); n != 1 {
+		t.Fatalf("%d events are held, all but one of which are stored", n)
+	}
+	if err := p.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, seq, _, err := b.Last(t.Context(), ref); err != nil || seq != 601 {
+		t.Fatalf("%d events are stored, %v", seq, err)
+	}
+}
+
 func TestClosedReadersLeaveNothingBehind(t *testing.T) {
 	b := openBus(t)
 	for range 20 {
