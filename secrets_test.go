@@ -1,0 +1,479 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gns3copilot/apiserver/client"
+	"gns3copilot/deploy/scriptmodel"
+	"gns3copilot/deploy/simlab"
+	"gns3copilot/schema"
+
+	"github.com/google/uuid"
+)
+
+// haystack is all that a run leaves behind or says, by where it stands.
+type haystack map[string][]byte
+
+// add keeps a text under a name; a second one goes behind the first.
+func (h haystack) add(name string, text []byte) { h[name] = append(append(h[name], text...), '\n') }
+
+// addFolder reads each file of the data directory, byte by byte and, since SQLite cuts long values into pages, each value of each database.
+func (h haystack) addFolder(t *testing.T, when, folder string) {
+	t.Helper()
+	copies := t.TempDir() // which can be opened while the real ones are in use
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err
+		}
+		h.add(when+" "+name, content)
+		if filepath.Dir(name) != "." || !strings.Contains(name, ".db") {
+			return nil
+		}
+		return os.WriteFile(filepath.Join(copies, name), content, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	databases, err := filepath.Glob(filepath.Join(copies, "*.db"))
+	if err != nil || len(databases) != 2 {
+		t.Fatalf("databases %v: %v", databases, err)
+	}
+	for _, path := range databases {
+		h.addDatabase(t, when+" values of "+filepath.Base(path), path)
+	}
+}
+
+// addDatabase reads every value of every table. What a virtual table shows stands in others.
+func (h haystack) addDatabase(t *testing.T, name, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var tables []string
+	for _, row := range query(t, db, "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'") {
+		tables = append(tables, string(row))
+	}
+	if len(tables) < 5 {
+		t.Fatalf("%s has only the tables %v", path, tables)
+	}
+	for _, table := range tables {
+		for _, value := range query(t, db, `SELECT * FROM "`+table+`"`) {
+			h.add(name, value)
+		}
+	}
+}
+
+func query(t *testing.T, db *sql.DB, statement string) []sql.RawBytes {
+	t.Helper()
+	rows, err := db.Query(statement)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []sql.RawBytes
+	for rows.Next() {
+		values, into := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range values {
+			all = append(all, slices.Clone(v))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// holds names where one of the forms of the text is found.
+func (h haystack) holds(text string) []string {
+	var found []string
+	for name, content := range h {
+		for _, form := range forms(text) {
+			if bytes.Contains(content, []byte(form)) {
+				found = append(found, name)
+				break
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// forms are the ways in which a text may be written down: as it is, in hex, for URLs, and in base64, where what is written depends on how
+// much stands before it.
+func forms(text string) []string {
+	all := []string{text, hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text))), url.QueryEscape(text), url.PathEscape(text)}
+	for before := range 3 {
+		padded := append(make([]byte, before), text...)
+		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			encoded := encoding.EncodeToString(padded)
+			first := (before*8 + 5) / 6 // characters that the text alone doesn't decide
+			last := len(padded) * 8 / 6
+			all = append(all, encoded[first:last])
+		}
+	}
+	return all
+}
+
+// TestForms writes a text down as others do, with something around it.
+func TestForms(t *testing.T) {
+	text := "s3cret/+?~ÿ value"
+	for before := range 4 {
+		around := strings.Repeat("x", before) + text + "yy"
+		for _, written := range []string{
+			around, hex.EncodeToString([]byte(around)), url.QueryEscape(around),
+			base64.StdEncoding.EncodeToString([]byte(around)), base64.URLEncoding.EncodeToString([]byte(around)),
+		} {
+			if h := (haystack{"here": []byte(written)}); len(h.holds(text)) != 1 || len(h.holds(text+"!")) != 0 {
+				t.Errorf("%q: found %v", written, h.holds(text))
+			}
+		}
+	}
+}
+
+// modelDoor stands before the model and keeps what it is asked, and by whom.
+type modelDoor struct {
+	*httptest.Server
+	mu   sync.Mutex
+	keys map[string]bool
+	said bytes.Buffer
+}
+
+func openDoor(t *testing.T, model *scriptmodel.Server) *modelDoor {
+	t.Helper()
+	to, err := url.Parse(strings.TrimSuffix(model.BaseURL(), "/v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.FlushInterval = -1
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	d := &modelDoor{keys: map[string]bool{}}
+	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // a part tells as much
+		d.mu.Lock()
+		d.keys[r.Header.Get("Authorization")] = true
+		d.said.Write(body)
+		d.mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(d.Close)
+	return d
+}
+
+// secretRun is an all-in-one server with a lab, a model and secrets that stand nowhere else.
+type secretRun struct {
+	t       *testing.T
+	found   haystack
+	secrets map[string]string
+	data    string
+	lab     *simlab.Lab
+	model   *scriptmodel.Server
+	door    *modelDoor
+	url     string
+	api     *client.Client
+	project string
+}
+
+// random is a text of 32 characters.
+func random() string { return strings.ReplaceAll(uuid.NewString(), "-", "") }
+
+func newSecretRun(t *testing.T) *secretRun {
+	t.Helper()
+	s := &secretRun{t: t, found: haystack{}, data: t.TempDir(), model: scriptmodel.Start(), secrets: map[string]string{
+		"password": "pw/" + random() + "+?", "student's password": "pw " + random(), "wrong password": "no " + random(), "wrong token": random() + "." + random() + "." + random(),
+		"model key": "sk-" + random(), "NATS token": random(),
+	}}
+	t.Cleanup(s.model.Close)
+	s.door = openDoor(t, s.model)
+	var err error
+	if s.lab, err = simlab.Start(t.Context(), simlab.Options{
+		Passwords: map[string]string{"admin": s.secrets["password"], "student": s.secrets["student's password"]}, TokenSecret: random(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.lab.Close() })
+	return s
+}
+
+func (s *secretRun) start(listen string) *process {
+	s.t.Helper()
+	p, at := start(s.t, true, "dev", "--data", s.data, "--listen", listen, "--gns3-url", s.lab.URL(), "--model-base-url", s.door.URL+"/v1", "--model", "scripted",
+		"--model-api-key", s.secrets["model key"], "--nats-token", s.secrets["NATS token"], "--log-level", "debug")
+	s.url = at
+	return p
+}
+
+// login gives a client of the user's; the token is one more secret, with each of its parts.
+func (s *secretRun) login(user, password string) *client.Client {
+	s.t.Helper()
+	api := client.New(s.url, nil)
+	if err := api.Login(s.t.Context(), user, password); err != nil {
+		s.t.Fatal(err)
+	}
+	s.secrets[user+"'s token"] = api.Token()
+	return api
+}
+
+// get makes a request and keeps the answer.
+func (s *secretRun) get(token, path string) int {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.found.add("answers", body)
+	s.found.add("answers", fmt.Append(nil, resp.Header))
+	return resp.StatusCode
+}
+
+// collect keeps what is streamed up to the first event that fits, or to the end.
+func (s *secretRun) collect(events <-chan client.Received, fits func(client.Received) bool) {
+	s.t.Helper()
+	for ev := range events {
+		s.found.add("streams", schema.Text(ev.Event))
+		if fits(ev) {
+			return
+		}
+	}
+	s.t.Fatal("the turn ended before the awaited event")
+}
+
+// TestSecretsStayWhereTheyBelong uses every secret there is in every way there is, kills the server with SIGKILL in the middle of a turn,
+// finishes that after a restart, and then looks for them in every byte that was stored, logged or answered.
+func TestSecretsStayWhereTheyBelong(t *testing.T) {
+	s := newSecretRun(t)
+	first := s.start("127.0.0.1:0")
+	s.api = s.login("admin", s.secrets["password"])
+	projects, err := s.api.Projects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.project = projects[0].ID
+	s.knock()
+	s.work()
+
+	s.model.On("and now this", func(r *scriptmodel.Reply) { r.Say("half of it"); r.Hold(nil) })
+	events := follow(t, s.api, s.project, "killed", "and now this")
+	s.collect(events, isType(schema.EventContent))
+	first.kill()
+	s.found.addFolder(t, "killed", s.data)
+	s.model.On("and now this", func(r *scriptmodel.Reply) {
+		r.Call("execute_multiple_device_commands", `{"device_configs": [{"device_name": "R1", "commands": ["show clock"]}]}`)
+	}, func(r *scriptmodel.Reply) { r.Say("all of it") })
+	second := s.start(strings.TrimPrefix(s.url, "http://"))
+	s.collect(events, isType(schema.EventDone))
+
+	s.read()
+	if err := s.lab.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/v3/projects", "/v3/copilot/projects/" + s.project + "/chat/sessions"} {
+		if status := s.get("", path+"?token="+s.api.Token()); status != http.StatusBadGateway {
+			t.Errorf("%s without a lab: %d", path, status)
+		}
+	}
+	if status := second.interrupt(); status != 0 {
+		t.Fatalf("exit status %d", status)
+	}
+	s.found.addFolder(t, "ended", s.data)
+	for i, p := range []*process{first, second} {
+		s.found.add(fmt.Sprint("output ", i), []byte(p.out.String()))
+		s.found.add(fmt.Sprint("log ", i), []byte(p.err.String()))
+	}
+	s.door.mu.Lock()
+	defer s.door.mu.Unlock()
+	s.found.add("model requests", s.door.said.Bytes())
+	if len(s.door.keys) != 1 || !s.door.keys["Bearer "+s.secrets["model key"]] {
+		t.Errorf("the model was asked with %d keys", len(s.door.keys))
+	}
+	s.look()
+}
+
+// knock uses what lets somebody in, or doesn't.
+func (s *secretRun) knock() {
+	s.t.Helper()
+	sessions := "/v3/copilot/projects/" + s.project + "/chat/sessions"
+	if err := client.New(s.url, nil).Login(s.t.Context(), "admin", s.secrets["wrong password"]); schema.CodeOf(err) != schema.CodeUnauthorized {
+		s.t.Errorf("a wrong password: %v", err)
+	}
+	student := s.login("student", s.secrets["student's password"]).Token()
+	wrong := s.secrets["wrong token"]
+	for _, c := range []struct {
+		token, path string
+		status      int
+	}{
+		{s.api.Token(), sessions, 200}, {"", sessions + "?token=" + s.api.Token(), 200}, {student, sessions, 404}, {"", sessions + "?token=" + student, 404},
+		{wrong, sessions, 401}, {"", sessions + "?token=" + wrong, 401}, {student, sessions + "?user_id=" + wrong, 404},
+		{s.api.Token(), "/v3/projects/" + s.project + "/nodes", 200}, {"", "/v3/projects?token=" + student, 200}, {"", "/v3/projects?token=" + wrong, 401},
+		{"", "/v3/projects/" + s.project + "/notifications/ws?token=" + student, 0}, {"", "/v3/nowhere?token=" + student, 404},
+		{"", sessions + "/" + student + "/history?token=" + student, 422}, {wrong, "/v3/projects/" + wrong, 401},
+	} {
+		if status := s.get(c.token, c.path); status != c.status && c.status != 0 {
+			s.t.Errorf("%s: %d, want %d", c.path, status, c.status)
+		}
+	}
+}
+
+// work runs turns that do all that turns do.
+func (s *secretRun) work() {
+	s.t.Helper()
+	if err := s.lab.SetFault("R2", simlab.Fault{Boot: simlab.BootLogin}); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.lab.Restart("R2"); err != nil {
+		s.t.Fatal(err)
+	}
+	s.model.On("look, marked "+s.marker(), func(r *scriptmodel.Reply) {
+		r.Call("execute_multiple_device_commands", `{"device_configs": [{"device_name": "R1", "commands": ["show clock"]}, {"device_name": "R2", "commands": ["show clock"]}]}`)
+	}, func(r *scriptmodel.Reply) {
+		r.Call("execute_multiple_device_config_commands", string(schema.Text(map[string]any{"device_configs": []any{
+			map[string]any{"device_name": "R1", "config_commands": []string{"interface Loopback60", "description " + s.marker()}}}})))
+	}, func(r *scriptmodel.Reply) { r.Say("answered " + s.marker()) })
+	events := follow(s.t, s.api, s.project, "marked", "look, marked "+s.marker())
+	s.collect(events, isType(schema.EventHITLRequired))
+	if _, err := s.api.Confirm(s.t.Context(), s.project, "marked", schema.ConfirmRequest{ConfirmAll: true}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.collect(events, isType(schema.EventDone))
+
+	s.model.On("stop it", func(r *scriptmodel.Reply) { r.Say("wait"); r.Hold(nil) })
+	events = follow(s.t, s.api, s.project, "aborted", "stop it")
+	s.collect(events, isType(schema.EventContent))
+	if err := s.api.Abort(s.t.Context(), s.project, "aborted"); err != nil {
+		s.t.Fatal(err)
+	}
+	s.collect(events, isType(schema.EventDone))
+
+	// A provider that repeats the key in its refusal, as some do.
+	s.model.On("refuse", func(r *scriptmodel.Reply) {
+		r.Fail(http.StatusUnauthorized, `{"error": {"message": "Incorrect API key provided: `+s.secrets["model key"]+`"}}`)
+	})
+	events = follow(s.t, s.api, s.project, "refused", "refuse")
+	s.collect(events, isType(schema.EventDone))
+}
+
+// marker is what is stored, and so must be found.
+func (s *secretRun) marker() string { return "marker-of-" + s.project }
+
+// read asks for all that can be read of the sessions.
+func (s *secretRun) read() {
+	s.t.Helper()
+	sessions := "/v3/copilot/projects/" + s.project + "/chat/sessions"
+	paths := []string{sessions, "/v3/copilot/approvals", "/v3/copilot/approvals/history"}
+	for _, session := range []string{"marked", "aborted", "refused", "killed"} {
+		for _, tail := range []string{"/history", "/events", "/changes", "/hitl-status"} {
+			paths = append(paths, sessions+"/"+session+tail)
+		}
+		h, err := s.api.History(s.t.Context(), s.project, session)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, m := range h.Messages {
+			if m.ToolCallID != nil {
+				paths = append(paths, sessions+"/"+session+"/tool-outputs/"+*m.ToolCallID)
+			}
+		}
+	}
+	for _, path := range paths {
+		if status := s.get(s.api.Token(), path); status != http.StatusOK {
+			s.t.Errorf("%s: %d", path, status)
+		}
+	}
+}
+
+// look proves that what is stored is found, and that no secret is.
+func (s *secretRun) look() {
+	s.t.Helper()
+	for _, part := range []string{"copilot.db", "values of copilot.db", "temporal.db", "values of temporal.db", "nats", "answers", "streams", "model requests"} {
+		if where := s.found.holds(s.marker()); !slices.ContainsFunc(where, func(name string) bool { return strings.Contains(name, part) }) {
+			s.t.Errorf("the message isn't found in %s, but in %v", part, where)
+		}
+	}
+	for _, part := range []string{"log 0", "log 1", "temporal.log", "output 0", "killed copilot.db-wal"} {
+		if len(s.found[part]) == 0 && len(s.found["ended "+part]) == 0 {
+			s.t.Errorf("there is no %s", part)
+		}
+	}
+	if !strings.Contains(string(s.found["log 0"]), "level=DEBUG") {
+		s.t.Error("nothing is logged at debug")
+	}
+	key, err := os.ReadFile(filepath.Join(s.data, "secret.key"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	delete(s.found, "killed secret.key")
+	delete(s.found, "ended secret.key")
+	s.secrets["secret key"] = strings.TrimSpace(string(key))
+	raw, err := hex.DecodeString(s.secrets["secret key"])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.secrets["secret key's bytes"] = string(raw)
+	size := 0
+	for _, content := range s.found {
+		size += len(content)
+	}
+	searched := 0
+	for name, secret := range s.secrets {
+		parts := []string{secret}
+		if strings.Contains(name, "token") {
+			parts = append(parts, strings.Split(secret, ".")...)
+		}
+		for _, part := range parts {
+			searched++
+			if where := s.found.holds(part); len(where) > 0 {
+				s.t.Errorf("%s, or a part of it, stands in %v", name, where)
+			}
+		}
+	}
+	s.t.Logf("secrets: none of %d found in %d bytes of %d places", searched, size, len(s.found))
+}
