@@ -23,6 +23,10 @@ type NATSOptions struct {
 // maxPayload is the largest message, in bytes: a tool's result with everything around it stays under it.
 const maxPayload = 8 << 20
 
+// maxStore bounds what all streams may take of the disk, in bytes. Said by ourselves it is the same at each start: left to the server it would
+// be a part of what is free then, and on a disk that has become full the stream of events would not be found again.
+const maxStore = 2 << 30
+
 // startWait bounds how long an embedded server may take to be ready.
 const startWait = 20 * time.Second
 
@@ -33,7 +37,7 @@ type NATS struct{ *server.Server }
 func StartNATS(o NATSOptions) (*NATS, error) {
 	opts := &server.Options{
 		ServerName: "gns3-copilot", JetStream: true, StoreDir: o.Dir, MaxPayload: maxPayload, Authorization: o.Token,
-		NoSigs: true, DontListen: o.Listen == "",
+		NoSigs: true, DontListen: o.Listen == "", JetStreamMaxStore: maxStore,
 		// Each open stream of a turn is one, and how many there are is for the API to say.
 		JetStreamLimits: server.JSLimitOpts{DefaultMaxConsumers: -1},
 	}
