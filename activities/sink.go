@@ -30,11 +30,27 @@ func (s *sink) delta(d llm.Delta) error {
 	if d.Content != "" {
 		return s.pub.Send(schema.Event{Type: schema.EventContent, Content: d.Content, MessageID: s.id, Attempt: s.attempt})
 	}
-	if c := d.ToolCall; c != nil && c.Name != "" && time.Since(s.shown[c.Index]) >= callInterval {
-		s.shown[c.Index] = time.Now()
-		return s.call(callID(s.in, c.Index), cleanName(c.Name), c.Arguments, false)
+	if d.ToolCall != nil && d.ToolCall.Name != "" {
+		return s.grow(*d.ToolCall)
 	}
 	return nil
+}
+
+// grow publishes a call that is being written. Its first event has no arguments yet, whatever came with the name.
+func (s *sink) grow(c llm.ToolCallDelta) error {
+	id, name := callID(s.in, c.Index), cleanName(c.Name)
+	shown, known := s.shown[c.Index]
+	if !known {
+		s.shown[c.Index] = time.Time{}
+		if err := s.call(id, name, "", false); err != nil {
+			return err
+		}
+	}
+	if c.Arguments == "" || time.Since(shown) < callInterval {
+		return nil
+	}
+	s.shown[c.Index] = time.Now()
+	return s.call(id, name, c.Arguments, false)
 }
 
 // complete publishes each call once more, with its whole arguments.
