@@ -111,16 +111,18 @@ func (t *Tools) propose(ctx context.Context, in schema.GateInput, rows []store.A
 	if err := t.Store.AddApprovals(ctx, rows); err != nil {
 		return err
 	}
-	required := schema.HITLRequired{Timeout: in.ApprovalWait, ExpiresAt: in.ExpiresAt}
-	for _, a := range rows {
-		required.PendingTools = append(required.PendingTools, a.View(time.Now()))
+	ev := schema.Event{
+		Type: schema.EventHITLRequired, HITLSessionID: rows[0].HITLSessionID,
+		HITLRequired: &schema.HITLRequired{Timeout: in.ApprovalWait, ExpiresAt: in.ExpiresAt},
 	}
-	if len(schema.Text(required)) > maxRequired {
-		for i := range required.PendingTools {
-			required.PendingTools[i].ToolArgs, required.PendingTools[i].Preview = nil, nil
+	for _, a := range rows {
+		ev.PendingTools = append(ev.PendingTools, a.View(time.Now()))
+	}
+	if len(schema.Text(ev)) > maxRequired {
+		for i := range ev.PendingTools {
+			ev.PendingTools[i].ToolArgs, ev.PendingTools[i].Preview = nil, nil
 		}
 	}
-	ev := schema.Event{Type: schema.EventHITLRequired, HITLSessionID: rows[0].HITLSessionID, HITLRequired: &required}
 	return t.Bus.Publish(ctx, in.TurnRef, ev, "required/"+rows[0].HITLSessionID)
 }
 

@@ -114,11 +114,10 @@ type PreviewDevice struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// HITLRequired is the body of a hitl_required event, beside hitl_session_id. Timeout is in seconds.
+// HITLRequired is the body of a hitl_required event, beside pending_tools and hitl_session_id. Timeout is in seconds.
 type HITLRequired struct {
-	PendingTools []PendingTool `json:"pending_tools"`
-	Timeout      int           `json:"timeout"`
-	ExpiresAt    time.Time     `json:"expires_at"`
+	Timeout   int       `json:"timeout"`
+	ExpiresAt time.Time `json:"expires_at"`
 }
 
 // HITLResolved is the body of a hitl_resolved event, beside hitl_session_id, tool_call_id and reason.
@@ -167,8 +166,8 @@ type ModifyRequest struct {
 type DecisionReply struct {
 	Status              string   `json:"status"`
 	ConfirmedCount      int      `json:"confirmed_count"`
-	Message             string   `json:"message"`
 	ModificationSummary string   `json:"modification_summary,omitempty"`
+	Message             string   `json:"message"`
 	StillPending        []string `json:"still_pending,omitempty"`
 }
 

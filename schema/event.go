@@ -29,19 +29,20 @@ const (
 )
 
 // Event is everything a turn tells its readers: on the stream, in NATS and in tests. Which fields a type uses is said beside
-// them; type and session_id are on all.
+// them; type and session_id are on all. The fields stand in the order that the chat API gives them.
 type Event struct {
 	Type      EventType `json:"type"`
 	Content   string    `json:"content,omitempty"`    // content
 	MessageID string    `json:"message_id,omitempty"` // content, tool_call, retry
 	// Attempt counts the tries of a model call, from 1. Readers drop what an older attempt still sends.
-	Attempt    int           `json:"attempt,omitempty"`      // content, tool_call, retry
-	ToolCall   *ToolCallView `json:"tool_call,omitempty"`    // tool_call
-	ToolName   string        `json:"tool_name,omitempty"`    // tool_start, tool_end
-	ToolCallID string        `json:"tool_call_id,omitempty"` // tool_start, tool_end, device_progress
-	ToolOutput string        `json:"tool_output,omitempty"`  // tool_end: a ToolResponse as JSON text
+	Attempt      int           `json:"attempt,omitempty"`       // content, tool_call, retry
+	ToolCall     *ToolCallView `json:"tool_call,omitempty"`     // tool_call
+	ToolName     string        `json:"tool_name,omitempty"`     // tool_start, tool_end
+	PendingTools []PendingTool `json:"pending_tools,omitempty"` // hitl_required
 	// HITLSessionID names the calls of one assistant message that wait together.
 	HITLSessionID string `json:"hitl_session_id,omitempty"` // hitl_required, hitl_resolved
+	ToolCallID    string `json:"tool_call_id,omitempty"`    // tool_start, tool_end, device_progress, hitl_resolved
+	ToolOutput    string `json:"tool_output,omitempty"`     // tool_end: a ToolResponse as JSON text
 	*DeviceProgress
 	*HITLRequired
 	*HITLResolved
