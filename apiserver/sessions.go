@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"gns3copilot/schema"
 	"gns3copilot/schema/progress"
@@ -135,11 +136,10 @@ func chatMessage(m store.Message) schema.ChatMessage {
 	return c
 }
 
-// argumentsView is the object that the text stands for, else the text.
+// argumentsView is the object that the text stands for, with its keys in the model's order, else the text.
 func argumentsView(text string) any {
-	var object map[string]any
-	if json.Unmarshal([]byte(text), &object) == nil && object != nil {
-		return object
+	if json.Valid([]byte(text)) && strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return json.RawMessage(text)
 	}
 	return text
 }

@@ -266,9 +266,9 @@ func (a Approval) event(kind, userID, userName string) AuditEvent {
 
 // View is the call as the one who decides sees it.
 func (a Approval) View(now time.Time) schema.PendingTool {
-	var args any
-	if json.Unmarshal([]byte(a.Arguments), &args) != nil {
-		args = a.Arguments
+	var args any = a.Arguments
+	if json.Valid([]byte(a.Arguments)) {
+		args = json.RawMessage(a.Arguments) // keys and numbers stay as they are
 	}
 	return schema.PendingTool{
 		ToolCallID: a.ToolCallID, ToolName: a.ToolName, ToolArgs: args, DangerLevel: a.Danger, Description: a.Description,
