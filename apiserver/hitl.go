@@ -26,7 +26,8 @@ const decisionWait = 2 * time.Second
 
 type statusInput struct {
 	SessionPath
-	HITLSessionID string `query:"hitl_session_id"`
+	HITLSessionID  string `query:"hitl_session_id"`
+	AcceptLanguage string `header:"Accept-Language"`
 }
 
 // hitlStatus tells what waits in a session. Whoever may see the project may look.
@@ -45,11 +46,25 @@ func (s *Server) hitlStatus(ctx context.Context, r request, in *statusInput) (*b
 	for _, a := range rows {
 		if a.State == schema.ApprovalPending {
 			out.Body.Status, out.Body.HITLSessionID = "waiting", &a.HITLSessionID
-			out.Body.PendingTools = append(out.Body.PendingTools, a.View(time.Now()))
+			out.Body.PendingTools = append(out.Body.PendingTools, pendingTool(a, in.AcceptLanguage))
 		}
 	}
 	return out, err
 }
+
+// configTool is the tool whose calls have a description in Chinese too.
+const configTool = "execute_multiple_device_config_commands"
+
+// pendingTool shows a call to people, in their language.
+func pendingTool(a store.Approval, language string) schema.PendingTool {
+	p := a.View(time.Now())
+	if inChinese(language) && p.ToolName == configTool && p.Preview != nil {
+		p.Description = fmt.Sprintf("配置 %d 个设备", len(p.Preview.Devices))
+	}
+	return p
+}
+
+func inChinese(language string) bool { return strings.HasPrefix(strings.ToLower(language), "zh") }
 
 // decisionReply has the status 202 when the turn has not taken the decision up yet.
 type decisionReply struct {
@@ -166,7 +181,15 @@ func (s *Server) overBefore(ctx context.Context, d decision, refusal error) erro
 	if err != nil || state == "" || state == schema.ApprovalPending {
 		return refusal
 	}
-	return schema.Errorf(schema.CodeConflict, "The call was already %s.", state)
+	return over("The call", state)
+}
+
+// over refuses a word on a call that waits no longer.
+func over(call string, state schema.ApprovalState) error {
+	if state == schema.ApprovalExpired {
+		return schema.Errorf(schema.CodeExpired, "%s has expired.", call)
+	}
+	return schema.Errorf(schema.CodeConflict, "%s was already %s.", call, state)
 }
 
 // repeated finds the decision that an earlier request with the same key brought.
@@ -206,9 +229,9 @@ func (d decision) choose(rows []store.Approval, now time.Time) ([]store.Approval
 		want, bound := d.expected[a.ToolCallID]
 		switch {
 		case a.State != schema.ApprovalPending:
-			return nil, schema.Errorf(schema.CodeConflict, "The call %s was already %s.", a.ToolCallID, a.State)
+			return nil, over("The call "+a.ToolCallID, a.State)
 		case !pending:
-			return nil, schema.Errorf(schema.CodeExpired, "The call %s has expired.", a.ToolCallID)
+			return nil, over("The call "+a.ToolCallID, schema.ApprovalExpired)
 		case bound && want != a.ArgsSHA256:
 			return nil, schema.Errorf(schema.CodeConflict, "The arguments of %s are not the ones that were looked at.", a.ToolCallID).
 				WithHint("Look at what waits now, and decide again.")
@@ -223,6 +246,9 @@ func (d decision) choose(rows []store.Approval, now time.Time) ([]store.Approval
 	}
 	for _, id := range d.ids {
 		if !slices.ContainsFunc(chosen, func(a store.Approval) bool { return a.ToolCallID == id }) {
+			if d.action == schema.DecideReject {
+				return nil, badDecision("No pending tools to reject")
+			}
 			return nil, badDecision("No tools matched the confirmation criteria")
 		}
 	}
@@ -307,7 +333,7 @@ func (s *Server) tellTurn(ctx context.Context, sessionKey string, row store.Deci
 // reply words the outcome.
 func (d decision) reply(row store.DecisionRow, rows []store.Approval) (*decisionReply, error) {
 	say := func(english, chinese string, args ...any) string {
-		if strings.HasPrefix(strings.ToLower(d.language), "zh") {
+		if inChinese(d.language) {
 			return fmt.Sprintf(chinese, args...)
 		}
 		return fmt.Sprintf(english, args...)
