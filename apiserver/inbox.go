@@ -3,6 +3,8 @@ package apiserver
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,8 +48,8 @@ func (s *Server) decided(ctx context.Context, r request, in *inboxInput) (*body[
 		if err != nil {
 			return nil, err
 		}
-		for _, run := range runs {
-			items[i].Devices = append(items[i].Devices, deviceChange(run))
+		for _, device := range slices.Sorted(maps.Keys(runs)) {
+			items[i].Devices = append(items[i].Devices, deviceChange(runs[device]))
 		}
 	}
 	return &body[[]schema.InboxItem]{Body: items}, nil

@@ -64,12 +64,12 @@ func only(rows []Approval, want func(Approval) bool) []Approval {
 
 // Inbox lists the calls of these projects that wait, the oldest first.
 func (s *Store) Inbox(ctx context.Context, projects []string) ([]Approval, error) {
-	return s.approvals(ctx, "state = ? AND project_id IN ?", "expires_at", 1000, schema.ApprovalPending, projects)
+	return s.approvals(ctx, "state = ? AND project_id IN ?", "expires_at, created_at, ordinal", 1000, schema.ApprovalPending, projects)
 }
 
 // Decided lists the calls of these projects that no longer wait, the newest first.
 func (s *Store) Decided(ctx context.Context, projects []string, limit int) ([]Approval, error) {
-	return s.approvals(ctx, "state <> ? AND project_id IN ?", "COALESCE(decided_at, created_at) DESC", limit, schema.ApprovalPending, projects)
+	return s.approvals(ctx, "state <> ? AND project_id IN ?", "COALESCE(decided_at, created_at) DESC, created_at DESC, ordinal DESC", limit, schema.ApprovalPending, projects)
 }
 
 func (s *Store) approvals(ctx context.Context, where, order string, limit int, args ...any) ([]Approval, error) {
