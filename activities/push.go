@@ -237,9 +237,9 @@ func (p *push) ack(ctx context.Context, line int, _ string) error {
 	return nil
 }
 
-func (p *push) progress(state string, done, total int, detail string) {
+func (p *push) progress(state string, done, _ int, detail string) {
 	if s := schema.DeviceState(state); s != schema.DeviceDone && s != schema.DeviceFailed {
-		p.show(schema.DeviceProgress{DeviceName: p.in.Device, State: s, Detail: detail, Done: done, Total: total})
+		p.show(schema.DeviceProgress{DeviceName: p.in.Device, State: s, Detail: detail, Done: done, Total: p.lines})
 	}
 }
 
