@@ -217,7 +217,8 @@ func newSSE(c echo.Context, wait time.Duration) *sse {
 	h := w.Header()
 	h.Set(echo.HeaderContentType, "text/event-stream; charset=utf-8")
 	h.Set(echo.HeaderCacheControl, "no-cache, no-transform")
-	h.Set("X-Accel-Buffering", "no") // nginx would hold the stream back
+	h.Set("X-Accel-Buffering", "no")           // nginx would hold the stream back
+	h.Set(echo.HeaderConnection, "keep-alive") // as GNS3 says it; HTTP/2 leaves it out
 	w.WriteHeader(http.StatusOK)
 	w.Flush()
 	return &sse{w: w, rc: http.NewResponseController(w), wait: wait}
