@@ -135,16 +135,19 @@ type limitFlags struct {
 // stopBelow is how many model calls are left when a turn stops.
 const stopBelow = 4
 
+// maxSteps keeps a turn with many calls in each step far from the length at which Temporal ends a workflow.
+const maxSteps = 100
+
 func (f limitFlags) faults() []string {
 	var bad []string
 	if !schema.Mode(f.Mode).Valid() {
 		bad = append(bad, fmt.Sprintf("--mode: %q is none of teaching_assistant, lab_automation_assistant, troubleshooting_injection", f.Mode))
 	}
-	if f.Steps < stopBelow || f.Steps > 1000 {
-		bad = append(bad, fmt.Sprintf("--steps: must be from %d to 1000", stopBelow))
+	if f.Steps < stopBelow || f.Steps > maxSteps {
+		bad = append(bad, fmt.Sprintf("--steps: must be from %d to %d", stopBelow, maxSteps))
 	}
-	if f.InjectionSteps < stopBelow || f.InjectionSteps > 1000 {
-		bad = append(bad, fmt.Sprintf("--injection-steps: must be from %d to 1000", stopBelow))
+	if f.InjectionSteps < stopBelow || f.InjectionSteps > maxSteps {
+		bad = append(bad, fmt.Sprintf("--injection-steps: must be from %d to %d", stopBelow, maxSteps))
 	}
 	if f.CredentialWait < time.Second {
 		bad = append(bad, "--credential-wait: must be a second or more")
