@@ -25,6 +25,9 @@ type site struct {
 	model    *scriptmodel.Server
 	folder   string // of Temporal
 	temporal *temporalServer
+	nats     *process
+	natsData string
+	natsURL  string
 	server   *process // the API
 	first    *process // the first worker
 	client   *client.Client
@@ -42,9 +45,10 @@ func startSite(t *testing.T) *site {
 	s.lab = lab
 	t.Cleanup(func() { _ = lab.Close() })
 	s.temporal = startTemporal(t, s.folder, 0)
-	_, nats := start(t, true, "nats", "--listen", "127.0.0.1:0", "--nats-token", "t0ken", "--data", t.TempDir())
+	s.natsData = t.TempDir()
+	s.startNATS("127.0.0.1:0")
 	s.backends = []string{
-		"--gns3-url", lab.URL(), "--temporal-address", s.temporal.address, "--nats-url", nats, "--nats-token", "t0ken",
+		"--gns3-url", lab.URL(), "--temporal-address", s.temporal.address, "--nats-url", s.natsURL, "--nats-token", "t0ken",
 		"--database-url", t.TempDir() + "/copilot.db", "--secret-key", secret,
 	}
 	s.startAPI("127.0.0.1:0")
@@ -54,6 +58,17 @@ func startSite(t *testing.T) *site {
 		r.Call("execute_multiple_device_commands", `{"device_configs": [{"device_name": "R1", "commands": ["show clock"]}]}`)
 	}, func(r *scriptmodel.Reply) { r.Say("it is late") })
 	return s
+}
+
+func (s *site) startNATS(listen string) {
+	s.t.Helper()
+	s.nats, s.natsURL = start(s.t, true, "nats", "--listen", listen, "--nats-token", "t0ken", "--data", s.natsData)
+}
+
+// natsAgain starts NATS on its data and at its address after it was killed.
+func (s *site) natsAgain() {
+	s.t.Helper()
+	s.startNATS(strings.TrimPrefix(s.natsURL, "nats://"))
 }
 
 func (s *site) startAPI(listen string) {

@@ -34,8 +34,8 @@ func (t *Turns) CheckCredential(ctx context.Context, in schema.CheckCredentialIn
 	}
 	_, err := t.Vault.Token(ctx, in.TurnID, in.UserID)
 	if schema.CodeOf(err) == schema.CodeCredentialMissing {
-		ev := schema.Event{Type: schema.EventWaiting, Reason: "The turn waits for its owner's GNS3 login."}
-		return schema.CheckCredentialOutput{}, fault(t.Bus.Publish(ctx, in.TurnRef, ev, "waiting"))
+		ev := schema.Event{Type: schema.EventWaiting, Code: schema.CodeCredentialMissing, Reason: "The turn waits for its owner's GNS3 login."}
+		return schema.CheckCredentialOutput{}, fault(t.Bus.Publish(ctx, in.TurnRef, ev, fmt.Sprintf("waiting/%d", in.Wait)))
 	}
 	if err != nil {
 		return schema.CheckCredentialOutput{}, fault(err)

@@ -60,6 +60,7 @@ func (s *Server) post(ctx context.Context, r request, in *postInput, verb string
 	if err != nil {
 		return nil, err
 	}
+	run.owner = r
 	if in.Body.Stream != nil && !*in.Body.Stream {
 		return s.conversationWhenDone(input.TurnRef, run), nil
 	}

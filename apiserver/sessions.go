@@ -253,7 +253,7 @@ func (s *Server) followEvents(ctx context.Context, r request, in *eventsInput) (
 	if err != nil {
 		return nil, err
 	}
-	run.reset = cmp.Or(place.reset, run.reset)
+	run.reset, run.owner = cmp.Or(place.reset, run.reset), r
 	return s.stream(ref, run, place.after), nil
 }
 

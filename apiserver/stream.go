@@ -9,6 +9,7 @@ import (
 
 	"gns3copilot/schema"
 	"gns3copilot/schema/progress"
+	"gns3copilot/schema/store"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
@@ -25,11 +26,13 @@ const (
 	writeWait = 90 * time.Second
 )
 
-// turnRun is a turn's run in Temporal, whether its books are closed, and why a reader may miss some of its events.
+// turnRun is a turn's run in Temporal, whether its books are closed, why a reader may miss some of its events, and who the reader is: the
+// turn's owner.
 type turnRun struct {
 	runID string
 	over  bool
 	reset string
+	owner request
 }
 
 // streamContext ends with the request and with the server.
@@ -109,8 +112,11 @@ func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema
 					return err
 				}
 			}
-			if item.Event.Type == schema.EventDone {
+			switch {
+			case item.Event.Type == schema.EventDone:
 				return nil
+			case item.Event.Type == schema.EventWaiting && item.Event.Code == schema.CodeCredentialMissing:
+				wg.Go(func() { s.bringLogin(ctx, ref, run.owner) })
 			}
 		case <-beat.C:
 			if err := send("", schema.Text(schema.Event{Type: schema.EventHeartbeat, SessionID: ref.SessionID})); err != nil {
@@ -132,6 +138,14 @@ func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema
 			return s.endFor(ctx, ref, run, send)
 		}
 	}
+}
+
+// bringLogin gives a turn that waits for its owner's login the one that its reader came with, unless GNS3 doesn't take that one any more.
+func (s *Server) bringLogin(ctx context.Context, ref schema.TurnRef, owner request) {
+	if _, err := s.gns3.Me(ctx, owner.token); err != nil {
+		return
+	}
+	s.refreshCredential(ctx, owner, store.Session{Key: ref.SessionKey, ProjectID: ref.ProjectID, LastTurnID: ref.TurnID})
 }
 
 // pump reads ahead of a client until the stream ends.

@@ -48,9 +48,9 @@ type Event struct {
 	*HITLResolved
 	Title      string     `json:"title,omitempty"`       // title
 	Error      string     `json:"error,omitempty"`       // error
-	Code       Code       `json:"code,omitempty"`        // error
-	Hint       string     `json:"hint,omitempty"`        // error
-	Reason     string     `json:"reason,omitempty"`      // retry, reset, abort
+	Code       Code       `json:"code,omitempty"`        // error, waiting
+	Hint       string     `json:"hint,omitempty"`        // error, waiting
+	Reason     string     `json:"reason,omitempty"`      // retry, waiting, reset, abort
 	TurnID     string     `json:"turn_id,omitempty"`     // done
 	Usage      *Usage     `json:"usage,omitempty"`       // done
 	StopReason StopReason `json:"stop_reason,omitempty"` // done

@@ -192,6 +192,8 @@ type Failure struct {
 // CheckCredentialInput marks the turn as waiting for its owner's token.
 type CheckCredentialInput struct {
 	TurnRef
+	// Wait tells one wait of the turn from the next.
+	Wait int `json:"wait,omitempty"`
 }
 
 // CheckCredentialOutput says whether the token came while the turn was being marked.

@@ -210,7 +210,7 @@ func (t *turn) awaitCredential(own workflow.Context) error {
 		seen := t.credentials
 		var check schema.CheckCredentialOutput
 		err := workflow.ExecuteLocalActivity(t.local("Look for the owner's login", localBound), schema.ActivityCheckCredential,
-			schema.CheckCredentialInput{TurnRef: t.in.TurnRef}).Get(own, &check)
+			schema.CheckCredentialInput{TurnRef: t.in.TurnRef, Wait: seen}).Get(own, &check)
 		if err != nil {
 			return err
 		}

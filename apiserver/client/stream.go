@@ -166,6 +166,11 @@ func (c *Client) until(ctx context.Context, patience time.Duration, open func() 
 			return nil, err
 		}
 		select {
+		case <-deadline: // first, since opening may take longer than a pause
+			return nil, err
+		default:
+		}
+		select {
 		case <-tick.C:
 		case <-deadline:
 			return nil, err
