@@ -61,6 +61,9 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 		return schema.CallModelOutput{Aborted: true}, nil
 	}
 	if err != nil {
+		if attempt == 1 { // later readers may have seen a beginning, of which the attempt before has told the trouble
+			trouble(ctx, m.Bus, m.Log, in.TurnRef, "", err)
+		}
 		return schema.CallModelOutput{}, faultOf(err, 0, attempt >= mostAttempts(err)) // the model was not asked
 	}
 	sink := newSink(m.Bus.Publisher(in.TurnRef), messageID(in.TurnID, in.Step), in, attempt)
@@ -90,12 +93,15 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 	}
 	partial := failure != nil
 	if partial && !wasAborted && sink.attempt < mostAttempts(failure) && retryable(schema.AsError(failure)) {
-		m.tellWait(ctx, in, schema.AsError(failure))
+		trouble(ctx, m.Bus, m.Log, in.TurnRef, sink.begun(), failure)
 		return out, fault(failure) // the next attempt says it all again
 	}
 	end, cancel := settle(ctx)
 	defer cancel()
-	lost := func(err error) error { return faultAt(err, sink.attempt, schema.MaxRuns) }
+	lost := func(err error) error {
+		trouble(ctx, m.Bus, m.Log, in.TurnRef, sink.begun(), err)
+		return faultAt(err, sink.attempt, schema.MaxRuns)
+	}
 	message := assistantMessage(sink.id, in, answer)
 	if !partial && message.Content == "" && message.ToolCalls == nil {
 		message.Content = emptyAnswer
@@ -128,17 +134,6 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 	out = described(message, answer.Usage, sink.attempt)
 	out.Aborted = wasAborted
 	return out, nil
-}
-
-// tellWait says that a provider has asked for a pause. It is for watching only.
-func (m *Models) tellWait(ctx context.Context, in schema.CallModelInput, failure *schema.Error) {
-	if failure.RetryAfter == 0 {
-		return
-	}
-	ev := schema.Event{Type: schema.EventWaiting, Reason: fmt.Sprintf("%s. It is asked again in %s.", failure.Message, failure.RetryAfter)}
-	if err := m.Bus.Tell(in.TurnRef, ev); err != nil {
-		m.Log.WarnContext(ctx, "wait not published", "turn", in.TurnID, "error", err)
-	}
 }
 
 // emptyAnswer stands for an answer without a word, which would look like a turn that is stuck.

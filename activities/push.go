@@ -253,7 +253,7 @@ func (p *push) tell(r store.DeviceRun) {
 
 func (p *push) show(d schema.DeviceProgress) {
 	ev := schema.Event{Type: schema.EventDeviceProgress, ToolCallID: p.in.Call.ID, DeviceProgress: &d}
-	if err := p.tools.Bus.Tell(p.in.TurnRef, ev); err != nil {
+	if err := p.tools.Bus.Tell(p.in.TurnRef, ev, ""); err != nil {
 		p.tools.Log.Warn("device progress not published", "turn", p.in.TurnID, "error", err)
 	}
 }

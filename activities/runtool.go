@@ -36,6 +36,7 @@ func (t *Tools) RunTool(ctx context.Context, in schema.RunToolInput) (schema.Run
 	case superseded(run):
 		return out, fault(handedOn(run))
 	case failure != nil && !out.Aborted && needsRetry(failure, int(activity.GetInfo(ctx).Attempt)):
+		trouble(ctx, t.Bus, t.Log, in.TurnRef, "", failure)
 		return out, fault(failure)
 	}
 	response := respond(in.Call.Name, items, failure, out.Aborted, time.Since(began))
@@ -43,6 +44,7 @@ func (t *Tools) RunTool(ctx context.Context, in schema.RunToolInput) (schema.Run
 	end, cancel := settle(ctx)
 	defer cancel()
 	out.Bytes, err = t.keep(end, in, response)
+	trouble(ctx, t.Bus, t.Log, in.TurnRef, "", err)
 	return out, fault(err)
 }
 
@@ -84,7 +86,7 @@ func (t *Tools) execute(ctx context.Context, message store.Message, in schema.Ru
 // tellDevice is for watching only, so a failure doesn't stop the work.
 func (t *Tools) tellDevice(ctx context.Context, in schema.RunToolInput, p schema.DeviceProgress) {
 	ev := schema.Event{Type: schema.EventDeviceProgress, ToolCallID: in.Call.ID, DeviceProgress: &p}
-	if err := t.Bus.Tell(in.TurnRef, ev); err != nil {
+	if err := t.Bus.Tell(in.TurnRef, ev, ""); err != nil {
 		t.Log.WarnContext(ctx, "device progress not published", "turn", in.TurnID, "error", err)
 	}
 }

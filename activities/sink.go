@@ -18,7 +18,8 @@ type sink struct {
 	id      string
 	in      schema.CallModelInput
 	attempt int
-	shown   map[int]time.Time
+	sent    bool
+	shown   map[int]time.Time // when each call was last
 }
 
 func newSink(pub *progress.Publisher, id string, in schema.CallModelInput, attempt int) *sink {
@@ -28,7 +29,7 @@ func newSink(pub *progress.Publisher, id string, in schema.CallModelInput, attem
 // delta publishes one piece.
 func (s *sink) delta(d llm.Delta) error {
 	if d.Content != "" {
-		return s.pub.Send(schema.Event{Type: schema.EventContent, Content: d.Content, MessageID: s.id, Attempt: s.attempt})
+		return s.send(schema.Event{Type: schema.EventContent, Content: d.Content, MessageID: s.id, Attempt: s.attempt})
 	}
 	if d.ToolCall != nil && d.ToolCall.Name != "" {
 		return s.grow(*d.ToolCall)
@@ -53,6 +54,19 @@ func (s *sink) grow(c llm.ToolCallDelta) error {
 	return s.call(id, name, c.Arguments, false)
 }
 
+func (s *sink) send(ev schema.Event) error {
+	s.sent = true
+	return s.pub.Send(ev)
+}
+
+// begun is the message's id once readers may have seen something of it, before that "".
+func (s *sink) begun() string {
+	if !s.sent {
+		return ""
+	}
+	return s.id
+}
+
 // complete publishes each call once more, with its whole arguments.
 func (s *sink) complete(calls []store.ToolCall) error {
 	for _, c := range calls {
@@ -66,7 +80,7 @@ func (s *sink) complete(calls []store.ToolCall) error {
 // call publishes a call as it stands. Each such event has all of the arguments so far, so long ones are cut here.
 func (s *sink) call(id, name, arguments string, complete bool) error {
 	arguments = schema.CutText(arguments, schema.MaxItemText)
-	return s.pub.Send(schema.Event{
+	return s.send(schema.Event{
 		Type: schema.EventToolCall, MessageID: s.id, Attempt: s.attempt,
 		ToolCall: &schema.ToolCallView{
 			ID: id, Type: "function",

@@ -23,6 +23,7 @@ type Turns struct {
 // BeginTurn stores the turn and the user's message, and creates the session when it is new.
 func (t *Turns) BeginTurn(ctx context.Context, in schema.BeginTurnInput) (schema.BeginTurnOutput, error) {
 	want, err := t.Store.BeginTurn(ctx, in)
+	trouble(ctx, t.Bus, t.Log, in.TurnRef, "", err)
 	return schema.BeginTurnOutput{WantTitle: want}, fault(err)
 }
 

@@ -34,7 +34,7 @@ func eventShapes() []eventShape {
 		{schema.EventHITLRequired, "Calls wait for a human's word.", []string{"hitl_session_id", "pending_tools", "timeout", "expires_at"}, nil},
 		{schema.EventHITLResolved, "A call waits no longer.", []string{"hitl_session_id", "tool_call_id", "outcome", "decided_by"}, []string{"reason"}},
 		{schema.EventRetry, "Discard what was shown of this message: it begins again.", []string{"message_id", "attempt", "reason"}, nil},
-		{schema.EventWaiting, "The turn stands still until something outside happens.", []string{"reason"}, []string{"code", "hint"}},
+		{schema.EventWaiting, "The turn stands still until something outside happens.", []string{"reason"}, []string{"code"}},
 		{schema.EventTitle, "The session has a title.", []string{"title"}, nil},
 		{schema.EventError, "Something went wrong; unless done follows, the turn itself goes on.", []string{"error", "code"}, []string{"hint"}},
 		{schema.EventAbort, "The turn was aborted.", []string{"reason"}, nil},

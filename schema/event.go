@@ -49,7 +49,7 @@ type Event struct {
 	Title      string     `json:"title,omitempty"`       // title
 	Error      string     `json:"error,omitempty"`       // error
 	Code       Code       `json:"code,omitempty"`        // error, waiting
-	Hint       string     `json:"hint,omitempty"`        // error, waiting
+	Hint       string     `json:"hint,omitempty"`        // error
 	Reason     string     `json:"reason,omitempty"`      // retry, waiting, reset, abort
 	TurnID     string     `json:"turn_id,omitempty"`     // done
 	Usage      *Usage     `json:"usage,omitempty"`       // done

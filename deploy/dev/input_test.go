@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gns3copilot/deploy/dev"
 	"gns3copilot/schema"
 )
 
@@ -19,10 +20,15 @@ type answer struct {
 	text   string
 }
 
-// ask sends a request without a token of its own, with headers given as name and value in turn.
+// ask sends a request to the suite's stack without a token of its own, with headers given as name and value in turn.
 func (u user) ask(method, path, body string, headers ...string) answer {
 	u.t.Helper()
-	req, err := http.NewRequestWithContext(u.bounded(), method, suite.stack.URL()+path, strings.NewReader(body))
+	return u.askAt(suite.stack, method, path, body, headers...)
+}
+
+func (u user) askAt(stack *dev.Stack, method, path, body string, headers ...string) answer {
+	u.t.Helper()
+	req, err := http.NewRequestWithContext(u.bounded(), method, stack.URL()+path, strings.NewReader(body))
 	if err != nil {
 		u.t.Fatal(err)
 	}

@@ -164,10 +164,10 @@ func TestGNS3GoneAtTheFirstLook(t *testing.T) {
 	u, session := loginAt(t, startWith(t, o).URL(), "admin"), newSession()
 	suite.model.On("first look", text("I see"))
 	events := u.say(session, "first look")
-	if got := types(events); got != "error done " || last(events).StopReason != schema.StopError {
+	if got := types(events); got != "waiting error done " || last(events).StopReason != schema.StopError {
 		t.Fatalf("%s", got)
 	}
-	wantNoLab(t, "the turn", events[0].Code, events[0].Error, events[0].Hint)
+	wantNoLab(t, "the turn", events[1].Code, events[1].Error, events[1].Hint)
 	gone.Store(false)
 	checkConversation(t, u.checkBooks(session, 1, 0), "user: first look")
 }

@@ -118,9 +118,13 @@ func (b *Bus) Publish(ctx context.Context, ref schema.TurnRef, ev schema.Event, 
 	return nil
 }
 
-// Tell adds an event without waiting: one that may get lost. It fails with CodeUnavailable.
-func (b *Bus) Tell(ref schema.TurnRef, ev schema.Event) error {
-	return unavailable(b.nc.PublishMsg(message(ref, ev)))
+// Tell adds an event without waiting: one that may get lost. An id is what it is for Publish. It fails with CodeUnavailable.
+func (b *Bus) Tell(ref schema.TurnRef, ev schema.Event, id string) error {
+	m := message(ref, ev)
+	if id != "" {
+		m.Header = nats.Header{jetstream.MsgIDHeader: {ref.TurnID + "/" + id}}
+	}
+	return unavailable(b.nc.PublishMsg(m))
 }
 
 func message(ref schema.TurnRef, ev schema.Event) *nats.Msg {
