@@ -107,11 +107,7 @@ func (t *Turns) FinishTurn(ctx context.Context, in schema.FinishTurnInput) error
 			return fault(err)
 		}
 	}
-	first, err := t.Store.FirstMessage(ctx, in.TurnRef)
-	if err != nil {
-		return fault(err)
-	}
-	finished, err := t.Store.FinishTurn(ctx, in, fallbackTitle(first))
+	finished, err := t.closeBooks(ctx, in)
 	if err != nil {
 		return fault(err)
 	}
@@ -125,6 +121,19 @@ func (t *Turns) FinishTurn(ctx context.Context, in schema.FinishTurnInput) error
 		}
 	}
 	return nil
+}
+
+func (t *Turns) closeBooks(ctx context.Context, in schema.FinishTurnInput) (store.Finished, error) {
+	first, err := t.Store.FirstMessage(ctx, in.TurnRef)
+	if err != nil {
+		return store.Finished{}, err
+	}
+	finished, err := t.Store.FinishTurn(ctx, in, fallbackTitle(first))
+	if schema.CodeOf(err) == schema.CodeNotFound {
+		// The turn could not even be stored: it has no books, but it has readers.
+		return store.Finished{State: in.State, StopReason: in.StopReason}, nil
+	}
+	return finished, err
 }
 
 // tellBudget ends a turn that has used up its model calls with a message that says so, in the stream and in the history.
