@@ -462,7 +462,7 @@ func (s *secretRun) look() {
 	for _, content := range s.found {
 		size += len(content)
 	}
-	searched := 0
+	searched, hits := 0, 0
 	for name, secret := range s.secrets {
 		parts := []string{secret}
 		if strings.Contains(name, "token") {
@@ -471,9 +471,10 @@ func (s *secretRun) look() {
 		for _, part := range parts {
 			searched++
 			if where := s.found.holds(part); len(where) > 0 {
+				hits++
 				s.t.Errorf("%s, or a part of it, stands in %v", name, where)
 			}
 		}
 	}
-	s.t.Logf("secrets: none of %d found in %d bytes of %d places", searched, size, len(s.found))
+	s.t.Logf("secrets: %d of %d found in %d bytes of %d places", hits, searched, size, len(s.found))
 }
