@@ -192,12 +192,20 @@ func (r *Reply) Say(text string) { r.chunk(map[string]any{"content": text}, nil)
 
 // Call streams a tool call, its arguments in two pieces.
 func (r *Reply) Call(name, arguments string) {
+	half := len(arguments) / 2
+	r.CallInPieces(name, func() {}, arguments[:half], arguments[half:])
+}
+
+// CallInPieces streams a tool call, its arguments in these pieces, and calls between before each piece but the first.
+func (r *Reply) CallInPieces(name string, between func(), pieces ...string) {
 	index := r.calls
 	r.calls++
-	half := len(arguments) / 2
 	r.chunk(map[string]any{"tool_calls": []any{map[string]any{"index": index, "id": fmt.Sprintf("call_%d", index), "type": "function",
-		"function": map[string]any{"name": name, "arguments": arguments[:half]}}}}, nil)
-	r.chunk(map[string]any{"tool_calls": []any{map[string]any{"index": index, "function": map[string]any{"arguments": arguments[half:]}}}}, nil)
+		"function": map[string]any{"name": name, "arguments": pieces[0]}}}}, nil)
+	for _, piece := range pieces[1:] {
+		between()
+		r.chunk(map[string]any{"tool_calls": []any{map[string]any{"index": index, "function": map[string]any{"arguments": piece}}}}, nil)
+	}
 }
 
 // Hold waits for the channel; it is false when the client hung up first.
