@@ -42,32 +42,32 @@ func goldenChat() []goldenFile {
 func goldenStreamFile(g *golden) {
 	stream := g.chatPath("/stream")
 	g.script("first", "hello", text("Hi", " there"))
-	g.frames(g.open("A message in a session that the client names", http.MethodPost, stream, message1("first", "hello")).rest())
+	g.frames(g.open("A message in a session that the client names", http.MethodPost, stream, saying("first", "hello")).rest())
 	suite.model.On("A scripted title", text("Hi"))
 	g.frames(g.open("A message without a session_id: every event has the new session's", http.MethodPost, stream, `{"message": "A scripted title"}`).rest())
 	g.script("all", "with all fields", text("Hi"))
 	g.frames(g.open("All fields, and one that isn't known, which is passed over", http.MethodPost, stream,
 		`{"message": "with all fields", "session_id": "all", "stream": true, "temperature": 0.7, "max_tokens": 100, "mode": "text", "copilot_mode": "teaching_assistant", "extra": 1}`).rest())
 	g.script("other", "at the other prefix", text("Hi"))
-	g.frames(g.open("At the other prefix", http.MethodPost, "/v3/projects/"+g.project+"/chat/stream", message1("other", "at the other prefix")).rest())
+	g.frames(g.open("At the other prefix", http.MethodPost, "/v3/projects/"+g.project+"/chat/stream", saying("other", "at the other prefix")).rest())
 
 	g.script("key", "once", text("Hi"))
 	const key = "Idempotency-Key"
-	g.frames(g.open("With an Idempotency-Key", http.MethodPost, stream, message1("key", "once"), key, "k1").rest())
-	g.frames(g.open("The same again: the turn is not had twice, its events have the same ids", http.MethodPost, stream, message1("key", "once"), key, "k1").rest())
-	g.show("Another body under the key", http.MethodPost, stream, message1("key", "twice"), key, "k1")
+	g.frames(g.open("With an Idempotency-Key", http.MethodPost, stream, saying("key", "once"), key, "k1").rest())
+	g.frames(g.open("The same again: the turn is not had twice, its events have the same ids", http.MethodPost, stream, saying("key", "once"), key, "k1").rest())
+	g.show("Another body under the key", http.MethodPost, stream, saying("key", "twice"), key, "k1")
 
 	release := make(chan struct{})
 	g.script("busy", "take your time", func(r *scriptmodel.Reply) { r.Say("well"); r.Hold(release) })
 	busy := g.begin("busy", "take your time")
 	busy.until(ofType(schema.EventContent))
-	g.show("While the session answers another message", http.MethodPost, stream, message1("busy", "hello"))
+	g.show("While the session answers another message", http.MethodPost, stream, saying("busy", "hello"))
 	close(release)
 	busy.rest()
 
 	g.refusedMessages(stream)
-	g.elsewhere(http.MethodPost, "/stream", message1("first", "hello"), true)
-	g.show("With another method: GNS3 answers what isn't ours", http.MethodPut, stream, message1("first", "hello"))
+	g.elsewhere(http.MethodPost, "/stream", saying("first", "hello"), true)
+	g.show("With another method: GNS3 answers what isn't ours", http.MethodPut, stream, saying("first", "hello"))
 }
 
 // refusedMessages shows what no turn begins with.
@@ -108,7 +108,7 @@ func goldenInjectFile(g *golden) {
 	g.show("What was said in its place", http.MethodGet, g.chatPath("/sessions/first/history"), "")
 	g.show("The session has the mode", http.MethodGet, g.chatPath("/sessions?copilot_mode=troubleshooting_injection"), "")
 	g.script("first", "break OSPF", text("Done."))
-	g.frames(g.open("With a message", http.MethodPost, inject, message1("first", "break OSPF")).rest())
+	g.frames(g.open("With a message", http.MethodPost, inject, saying("first", "break OSPF")).rest())
 	for _, c := range []struct{ title, body string }{
 		{"No JSON", `{"message": "break`},
 		{"A message that is no text", `{"message": 7}`},

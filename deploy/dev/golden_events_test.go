@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"gns3copilot/apiserver"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 )
@@ -14,7 +15,7 @@ const (
 	showR2 = `{"device_configs": [{"device_name": "R2", "commands": ["show ip interface brief"]}]}`
 )
 
-// goldenEvents has a file for each type of event. heartbeat has none: it comes after 15 seconds of silence.
+// goldenEvents has a file for each type of event.
 func goldenEvents() []goldenFile {
 	event := func(kind schema.EventType, about string, frames func(*golden) []frame) goldenFile {
 		return goldenFile{"events/" + string(kind) + ".txt", string(kind) + ": " + about, func(g *golden) { g.only(kind, frames(g)) }}
@@ -44,6 +45,7 @@ func goldenEvents() []goldenFile {
 			all = append(all, g.whole("hello", refuses)...)
 			return append(all, g.aborted("hello", ofType(schema.EventContent), holds)...)
 		}),
+		event(schema.EventHeartbeat, "a sign of life after a time of silence, 15 seconds unless set otherwise. It has no id.", aSilence),
 		event(schema.EventReset, "this stream can't go on behind the given id. It has no id of its own.", func(g *golden) []frame {
 			g.turn("first", "hello", text("Hi"))
 			resp := g.send(http.MethodGet, g.chatPath("/sessions/first/events"), "", []string{"Last-Event-ID", nowhere + ".1"})
@@ -126,6 +128,16 @@ func threeEnds(g *golden) []frame {
 	return append(events, p.rest()...)
 }
 
+// aSilence is a turn on a server whose streams show soon that they live.
+func aSilence(g *golden) []frame {
+	*g = *g.at(startGoldenWorld(g.t, func(l *apiserver.Limits) { l.Heartbeat = 50 * time.Millisecond }))
+	g.script("first", "hello", holds)
+	s := g.begin("first", "hello")
+	events := s.until(ofType(schema.EventHeartbeat))
+	g.abort("first", s)
+	return events
+}
+
 // tokenEnds is a turn whose owner's token ends before a tool needs it.
 func tokenEnds(g *golden) []frame {
 	g.nodes("Cisco 3725")
@@ -137,7 +149,7 @@ func tokenEnds(g *golden) []frame {
 		g.t.Fatal(err)
 	}
 	time.AfterFunc(life, func() { close(ended) })
-	resp := g.send(http.MethodPost, g.chatPath("/stream"), message1("first", "look at R1"), []string{"Authorization", "Bearer " + token})
+	resp := g.send(http.MethodPost, g.chatPath("/stream"), saying("first", "look at R1"), []string{"Authorization", "Bearer " + token})
 	s := g.streamOf(resp)
 	events := s.until(ofType(schema.EventWaiting))
 	g.abort("first", s)

@@ -34,7 +34,7 @@ func (g *golden) open(title, method, path, body string, headers ...string) *gold
 // begin sends a message whose turn's events are not for the file, or not all of them.
 func (g *golden) begin(session, message string) *goldenStream {
 	g.t.Helper()
-	return g.streamOf(g.send(http.MethodPost, g.chatPath("/stream"), message1(session, message), nil))
+	return g.streamOf(g.send(http.MethodPost, g.chatPath("/stream"), saying(session, message), nil))
 }
 
 // streamOf is the answer's stream. Anything else ends the test.
@@ -46,8 +46,8 @@ func (g *golden) streamOf(resp *http.Response) *goldenStream {
 	return &goldenStream{g: g, r: bufio.NewReader(resp.Body)}
 }
 
-// message1 is the body that says something in a session.
-func message1(session, message string) string {
+// saying is the body that says something in a session.
+func saying(session, message string) string {
 	return fmt.Sprintf(`{"message": %q, "session_id": %q}`, message, session)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -143,7 +144,7 @@ func (g *golden) awaitTitle(session string) {
 	}
 }
 
-// said has a whole turn beside the file.
+// turn has a whole turn beside the file.
 func (g *golden) turn(session, message string, steps ...scriptmodel.Step) []schema.Event {
 	g.t.Helper()
 	g.script(session, message, steps...)
@@ -190,23 +191,13 @@ func (g *golden) request(title, method, path, body string, headers []string) *ht
 	}
 	resp := g.send(method, path, body, headers)
 	fmt.Fprintf(g.text, "\n%s\n", resp.Status)
-	for _, name := range slices.Sorted(keysOf(resp.Header)) {
+	for _, name := range slices.Sorted(maps.Keys(resp.Header)) {
 		if !slices.Contains([]string{"Date", "Content-Length", "X-Request-Id"}, name) {
 			fmt.Fprintf(g.text, "%s: %s\n", name, strings.Join(resp.Header[name], ", "))
 		}
 	}
 	fmt.Fprintln(g.text)
 	return resp
-}
-
-func keysOf(h http.Header) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for name := range h {
-			if !yield(name) {
-				return
-			}
-		}
-	}
 }
 
 // cutBody shows the beginning of what nobody wants to read to its end.

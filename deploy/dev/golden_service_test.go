@@ -39,7 +39,7 @@ func goldenAuthFile(g *golden) {
 	g.by("student").show("A user who may not see the project: as if it weren't there", http.MethodGet, sessions, "")
 
 	g.note("Every operation of the API without a token:")
-	for _, op := range operations(g.t) {
+	for _, op := range goldenOps(g.t) {
 		path := strings.ReplaceAll(op.path, "{project_id}", g.project)
 		resp := g.send(op.method, path, "", []string{"Authorization", ""})
 		var refused schema.ErrorBody
@@ -56,5 +56,5 @@ func goldenReadyFile(g *golden) {
 		g.t.Fatal(err)
 	}
 	g.show("Without the GNS3 server", http.MethodGet, "/readyz", "", "Authorization", "")
-	g.show("A chat then", http.MethodPost, g.chatPath("/stream"), message1("first", "hello"))
+	g.show("A chat then", http.MethodPost, g.chatPath("/stream"), saying("first", "hello"))
 }

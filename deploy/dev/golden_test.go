@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"gns3copilot/apiserver"
 	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/simlab"
 
@@ -38,7 +38,7 @@ func goldenFiles() []goldenFile {
 // TestGolden holds what the API says, byte for byte, against files that a person can read beside the contract. It has a lab and a stack of its
 // own: nothing that other tests do shows up here.
 func TestGolden(t *testing.T) {
-	w := startGoldenWorld(t, 5*time.Minute)
+	w := startGoldenWorld(t, func(*apiserver.Limits) {})
 	for _, f := range goldenFiles() {
 		t.Run(strings.TrimSuffix(f.path, ".txt"), func(t *testing.T) {
 			g := newGolden(t, w, f)
@@ -55,15 +55,16 @@ type goldenWorld struct {
 	temporal temporal.Client
 }
 
-// startGoldenWorld starts one in which a human has that long to decide.
-func startGoldenWorld(t *testing.T, approvalWait time.Duration) goldenWorld {
+// startGoldenWorld starts one whose limits are set otherwise than usual.
+func startGoldenWorld(t *testing.T, set func(*apiserver.Limits)) goldenWorld {
 	t.Helper()
 	lab, err := simlab.Start(t.Context(), simlab.Options{Class: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := options(t.TempDir())
-	o.GNS3URL, o.Limits.ApprovalWait = lab.URL(), approvalWait
+	o.GNS3URL = lab.URL()
+	set(&o.Limits)
 	stack, err := dev.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -145,15 +146,15 @@ func TestGoldenIndex(t *testing.T) {
 func TestGoldenShowsEveryOperation(t *testing.T) {
 	const prefix, other = "/v3/copilot/projects/{project_id}/chat", "/v3/projects/{project_id}/chat"
 	shown := shownRequests(t)
-	all := operations(t)
+	all := goldenOps(t)
 	for _, op := range all {
 		if tail, is := strings.CutPrefix(op.path, other); is {
-			if !slices.Contains(all, operation{op.method, prefix + tail}) {
+			if !slices.Contains(all, goldenOp{op.method, prefix + tail}) {
 				t.Errorf("%s %s is at one prefix alone", op.method, op.path)
 			}
 			continue
 		}
-		if tail, is := strings.CutPrefix(op.path, prefix); is && !slices.Contains(all, operation{op.method, other + tail}) {
+		if tail, is := strings.CutPrefix(op.path, prefix); is && !slices.Contains(all, goldenOp{op.method, other + tail}) {
 			t.Errorf("%s %s is at one prefix alone", op.method, op.path)
 		}
 		if !slices.ContainsFunc(shown, op.is) {
@@ -162,11 +163,11 @@ func TestGoldenShowsEveryOperation(t *testing.T) {
 	}
 }
 
-// operation is a method at a path, which may have {parameters}.
-type operation struct{ method, path string }
+// goldenOp is a method at a path, which may have {parameters}.
+type goldenOp struct{ method, path string }
 
 // is reports whether a request is of the operation.
-func (o operation) is(request operation) bool {
+func (o goldenOp) is(request goldenOp) bool {
 	path, _, _ := strings.Cut(request.path, "?")
 	want, got := strings.Split(o.path, "/"), strings.Split(path, "/")
 	return o.method == request.method && slices.EqualFunc(want, got, func(w, g string) bool {
@@ -174,8 +175,8 @@ func (o operation) is(request operation) bool {
 	})
 }
 
-// operations lists what the served description has.
-func operations(t *testing.T) []operation {
+// goldenOps lists what the served description has.
+func goldenOps(t *testing.T) []goldenOp {
 	t.Helper()
 	_, text := login(t, "admin").raw(http.MethodGet, "/openapi.json", "", false)
 	var described struct {
@@ -184,13 +185,13 @@ func operations(t *testing.T) []operation {
 	if err := json.Unmarshal([]byte(text), &described); err != nil || len(described.Paths) == 0 {
 		t.Fatalf("%v in %.200s", err, text)
 	}
-	var all []operation
+	var all []goldenOp
 	for path, methods := range described.Paths {
 		for method := range methods {
-			all = append(all, operation{strings.ToUpper(method), path})
+			all = append(all, goldenOp{strings.ToUpper(method), path})
 		}
 	}
-	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.path+" "+a.method, b.path+" "+b.method) })
+	slices.SortFunc(all, func(a, b goldenOp) int { return strings.Compare(a.path+" "+a.method, b.path+" "+b.method) })
 	return all
 }
 
@@ -198,9 +199,9 @@ func operations(t *testing.T) []operation {
 var requestLine = regexp.MustCompile(`(?m)^=== .*\n\n((?:GET|POST|PUT|PATCH|DELETE) /\S+)$`)
 
 // shownRequests lists the requests of all endpoints' golden files.
-func shownRequests(t *testing.T) []operation {
+func shownRequests(t *testing.T) []goldenOp {
 	t.Helper()
-	var shown []operation
+	var shown []goldenOp
 	for _, name := range filesThere(t) {
 		if !strings.HasPrefix(name, "endpoints/") {
 			continue
@@ -211,7 +212,7 @@ func shownRequests(t *testing.T) []operation {
 		}
 		for _, m := range requestLine.FindAllStringSubmatch(placeholder.ReplaceAllString(string(text), "x"), -1) {
 			method, path, _ := strings.Cut(m[1], " ")
-			shown = append(shown, operation{method, path})
+			shown = append(shown, goldenOp{method, path})
 		}
 	}
 	return shown

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"gns3copilot/apiserver"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 )
@@ -59,7 +60,7 @@ func goldenTurns() []goldenFile {
 func (g *golden) wholeTurn(message string, steps ...scriptmodel.Step) {
 	g.t.Helper()
 	g.script("first", message, steps...)
-	g.frames(g.open("The turn", http.MethodPost, g.chatPath("/stream"), message1("first", message)).rest())
+	g.frames(g.open("The turn", http.MethodPost, g.chatPath("/stream"), saying("first", message)).rest())
 	g.afterwards()
 }
 
@@ -68,7 +69,7 @@ func (g *golden) turnWith(message string, steps ...scriptmodel.Step) func(fits f
 	return func(fits func(schema.Event) bool, action, body string) {
 		g.t.Helper()
 		g.script("first", message, steps...)
-		s := g.open("The turn", http.MethodPost, g.chatPath("/stream"), message1("first", message))
+		s := g.open("The turn", http.MethodPost, g.chatPath("/stream"), saying("first", message))
 		g.frames(s.until(fits))
 		g.show("Meanwhile", http.MethodPost, g.chatPath("/sessions/first/"+action), body)
 		g.note("The turn's stream goes on:")
@@ -85,10 +86,10 @@ func (g *golden) afterwards() {
 }
 
 func expiredTurn(g *golden) {
-	g = g.at(startGoldenWorld(g.t, time.Second))
+	g = g.at(startGoldenWorld(g.t, func(l *apiserver.Limits) { l.ApprovalWait = time.Second }))
 	g.nodes("Cisco 3725")
 	g.script("first", "describe it", call(configTool, configure("R1", "interface Loopback1")), text("I see."))
-	s := g.open("The turn", http.MethodPost, g.chatPath("/stream"), message1("first", "describe it"))
+	s := g.open("The turn", http.MethodPost, g.chatPath("/stream"), saying("first", "describe it"))
 	frames := s.rest()
 	g.frames(frames)
 	g.show("A confirmation then", http.MethodPost, g.chatPath("/sessions/first/hitl/confirm"), `{"confirm_all": true}`)
