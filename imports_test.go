@@ -22,6 +22,7 @@ var rooms = map[string][]string{
 	"schema/store":           {"schema"},
 	"schema/progress":        {"schema"},
 	"schema/vault":           {"schema"},
+	"schema/observe":         {"schema"},
 	"workflows":              {"schema"},
 	"activities":             {"schema", "schema/store", "schema/progress", "schema/vault"},
 	"activities/console":     {"schema"},
@@ -33,8 +34,9 @@ var rooms = map[string][]string{
 	"apiserver":              {"schema", "schema/store", "schema/progress", "schema/vault"},
 	"apiserver/client":       {"schema"},
 	"worker":                 {"schema", "activities", "workflows"},
-	"deploy/stack":           {"schema", "activities", "apiserver", "worker"},
-	"deploy/dev":             {"schema", "apiserver", "deploy/stack", "deploy/simlab", "deploy/demomodel"},
+	"deploy/telemetry":       {"schema"},
+	"deploy/stack":           {"schema", "activities", "apiserver", "worker", "deploy/telemetry"},
+	"deploy/dev":             {"schema", "apiserver", "deploy/stack", "deploy/telemetry", "deploy/simlab", "deploy/demomodel"},
 	"deploy/dev/temporaldev": {"schema"},
 	"deploy/simlab":          {},
 	"deploy/demomodel":       {},
@@ -50,6 +52,12 @@ var only = map[string][]string{
 	"github.com/reiver/go-telnet": {"deploy/simlab"},
 	"github.com/sashabaranov/":    {"activities/llm"},
 	"github.com/labstack/echo":    {"apiserver"},
+	"github.com/prometheus/":      {"deploy/telemetry"},
+
+	"go.opentelemetry.io/otel/sdk":        {"deploy/telemetry"},
+	"go.opentelemetry.io/otel/exporters/": {"deploy/telemetry"},
+	"go.opentelemetry.io/proto/":          {"deploy/telemetry"},
+	"go.temporal.io/sdk/contrib/":         {"deploy/telemetry"},
 }
 
 // without lists what a room must not know.

@@ -12,6 +12,9 @@ type TurnRef struct {
 	UserID     string `json:"user_id"`
 }
 
+// Ref names the turn that a payload is about.
+func (r TurnRef) Ref() TurnRef { return r }
+
 // TurnInput starts ChatTurn. Limits and mode are fixed here, so that a later configuration never changes a running turn.
 type TurnInput struct {
 	TurnRef

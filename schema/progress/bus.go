@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -80,6 +81,9 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 // Close ends the connection.
 func (b *Bus) Close() { b.nc.Close() }
 
+// Connected tells whether NATS can be reached now.
+func (b *Bus) Connected() bool { return b.nc.IsConnected() }
+
 // JetStream gives the connection to what else lives in NATS.
 func (b *Bus) JetStream() jetstream.JetStream { return b.js }
 
@@ -105,7 +109,9 @@ func subject(ref schema.TurnRef) string { return "turn." + ref.SessionKey + "." 
 
 // Publish adds an event and waits until it is stored. An id makes a repeated publication harmless within ten minutes; it is
 // unique within the turn. It fails with CodeUnavailable.
-func (b *Bus) Publish(ctx context.Context, ref schema.TurnRef, ev schema.Event, id string) error {
+func (b *Bus) Publish(ctx context.Context, ref schema.TurnRef, ev schema.Event, id string) (err error) {
+	ctx, span := observe.Start(ctx, "publish "+string(ev.Type))
+	defer func() { observe.End(span, err) }()
 	ctx, cancel := context.WithTimeout(ctx, ackWait)
 	defer cancel()
 	var opts []jetstream.PublishOpt
@@ -172,7 +178,9 @@ func (p *Publisher) settle() error {
 }
 
 // Flush waits until everything sent is stored. It fails with CodeUnavailable.
-func (p *Publisher) Flush(ctx context.Context) error {
+func (p *Publisher) Flush(ctx context.Context) (err error) {
+	ctx, span := observe.Start(ctx, "wait for the event stream")
+	defer func() { observe.End(span, err) }()
 	ctx, cancel := context.WithTimeout(ctx, ackWait)
 	defer cancel()
 	for _, ack := range p.acks {

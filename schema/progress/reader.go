@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -54,7 +55,9 @@ type Reader struct {
 }
 
 // Follow opens a reader on a turn, whose events may not exist yet. It fails with CodeUnavailable.
-func (b *Bus) Follow(ctx context.Context, ref schema.TurnRef) (*Reader, error) {
+func (b *Bus) Follow(ctx context.Context, ref schema.TurnRef) (_ *Reader, err error) {
+	ctx, span := observe.Start(ctx, "follow events")
+	defer func() { observe.End(span, err) }()
 	cons, err := b.js.OrderedConsumer(ctx, StreamName, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{subject(ref)}, DeliverPolicy: jetstream.DeliverAllPolicy, InactiveThreshold: inactive,
 		MaxResetAttempts: returnTries,

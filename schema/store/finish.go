@@ -15,6 +15,8 @@ type Finished struct {
 	Title      string
 	// TitleChanged is true when this turn gave the session its title.
 	TitleChanged bool
+	// Again is true when the books were closed before.
+	Again bool
 }
 
 // FinishTurn closes the turn's books in one transaction: the state, the session's counters and its title. Counters change on every
@@ -32,7 +34,7 @@ func (s *Store) FinishTurn(ctx context.Context, in schema.FinishTurnInput, fallb
 		}
 		if turn.State.Over() {
 			// The row of the first run stands. Its title event may have been lost with it, so the title is told again.
-			f = Finished{State: turn.State, StopReason: turn.StopReason, Title: session.Title, TitleChanged: turn.Title != "" && turn.Title == session.Title}
+			f = Finished{State: turn.State, StopReason: turn.StopReason, Title: session.Title, TitleChanged: turn.Title != "" && turn.Title == session.Title, Again: true}
 			return nil
 		}
 		if err := endAbandoned(db, in.TurnRef); err != nil {

@@ -2,12 +2,14 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 
 	"github.com/gofrs/flock"
 	"gorm.io/driver/postgres"
@@ -124,8 +126,24 @@ func (s *Store) Ping(ctx context.Context) error {
 	return unavailable(s.read.WithContext(ctx).Model(&Turn{}).Limit(1).Count(&n).Error)
 }
 
+// Pools gives the state of the connection pools: one for all, or on SQLite one that writes and one that reads.
+func (s *Store) Pools() map[string]sql.DBStats {
+	pools := map[string]sql.DBStats{}
+	for name, db := range map[string]*gorm.DB{"write": s.write, "read": s.read} {
+		if pool, err := db.DB(); err == nil {
+			pools[name] = pool.Stats()
+		}
+	}
+	if s.read == s.write {
+		return map[string]sql.DBStats{"all": pools["write"]}
+	}
+	return pools
+}
+
 // tx runs fn in one write transaction. No network call belongs inside.
-func (s *Store) tx(ctx context.Context, what string, fn func(*gorm.DB) error) error {
+func (s *Store) tx(ctx context.Context, what string, fn func(*gorm.DB) error) (err error) {
+	ctx, span := observe.Start(ctx, "database: "+what)
+	defer func() { observe.End(span, err) }()
 	if err := s.write.WithContext(ctx).Transaction(fn); err != nil {
 		return fmt.Errorf("%s: %w", what, domainError(err))
 	}

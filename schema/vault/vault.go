@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -184,7 +185,9 @@ type credential struct {
 }
 
 // Put keeps the token that the turn of this user acts with. It fails with CodeUnavailable.
-func (v *Vault) Put(ctx context.Context, turnID, userID, token string) error {
+func (v *Vault) Put(ctx context.Context, turnID, userID, token string) (err error) {
+	ctx, span := observe.Start(ctx, "keep token")
+	defer func() { observe.End(span, err) }()
 	name := slot(turnID, userID)
 	plain, err := json.Marshal(credential{Token: token, Expires: expiry(token, v.now())})
 	if err != nil {
@@ -201,7 +204,9 @@ func (v *Vault) Put(ctx context.Context, turnID, userID, token string) error {
 }
 
 // Token gives the turn's live token. It fails with CodeCredentialMissing when there is none, and with CodeUnavailable.
-func (v *Vault) Token(ctx context.Context, turnID, userID string) (string, error) {
+func (v *Vault) Token(ctx context.Context, turnID, userID string) (_ string, err error) {
+	ctx, span := observe.Start(ctx, "fetch token")
+	defer func() { observe.End(span, err) }()
 	c, _, err := v.credential(ctx, slot(turnID, userID))
 	if err != nil {
 		return "", err
@@ -253,7 +258,9 @@ func (v *Vault) credential(ctx context.Context, name string) (c credential, revi
 }
 
 // Drop forgets the turn's token.
-func (v *Vault) Drop(ctx context.Context, turnID, userID string) error {
+func (v *Vault) Drop(ctx context.Context, turnID, userID string) (err error) {
+	ctx, span := observe.Start(ctx, "drop token")
+	defer func() { observe.End(span, err) }()
 	return unavailable(v.retry(ctx, func() error { return v.kv.Purge(ctx, slot(turnID, userID)) }))
 }
 
