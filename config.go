@@ -13,7 +13,9 @@ import (
 
 	"gns3copilot/apiserver"
 	"gns3copilot/deploy/stack"
+	"gns3copilot/deploy/telemetry"
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/vault"
 )
 
@@ -42,9 +44,38 @@ func (f logFlags) logger(c *console) *slog.Logger {
 	}
 	options := &slog.HandlerOptions{Level: level}
 	if f.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(c.err, options))
+		return slog.New(observe.LogHandler{Handler: slog.NewJSONHandler(c.err, options)})
 	}
-	return slog.New(slog.NewTextHandler(c.err, options))
+	return slog.New(observe.LogHandler{Handler: slog.NewTextHandler(c.err, options)})
+}
+
+// telemetryFlags say where a process tells what it does.
+type telemetryFlags struct {
+	OTLPEndpoint  string `name:"otlp-endpoint" help:"Send traces to this collector, OTLP over HTTP, such as http://127.0.0.1:4318." placeholder:"URL"`
+	MetricsListen string `help:"Serve /metrics for Prometheus here; port 0 takes a free one." placeholder:"HOST:PORT"`
+}
+
+func (f telemetryFlags) faults() []string {
+	bad := urlFaults("--otlp-endpoint", f.OTLPEndpoint, "http", "https")
+	if f.MetricsListen != "" {
+		bad = append(bad, addressFaults("--metrics-listen", f.MetricsListen)...)
+	}
+	return bad
+}
+
+func (f telemetryFlags) options() telemetry.Options {
+	return telemetry.Options{OTLPEndpoint: f.OTLPEndpoint, MetricsListen: f.MetricsListen}
+}
+
+// start begins to tell, and prints where the metrics are.
+func (f telemetryFlags) start(service string, c *console, log *slog.Logger) (*telemetry.Telemetry, error) {
+	o := f.options()
+	o.Service, o.Version, o.Log = service, version(), log
+	t, err := telemetry.Start(o)
+	if at := t.MetricsURL(); err == nil && at != "" {
+		fmt.Fprintf(c.out, "metrics %s\n", at)
+	}
+	return t, err
 }
 
 type gns3Flags struct {

@@ -17,6 +17,7 @@ type devCmd struct {
 	policyFlags
 	backendFlags
 	limitFlags
+	telemetryFlags
 	logFlags
 }
 
@@ -48,7 +49,8 @@ func (devCmd) Help() string {
 func (d *devCmd) Validate() error {
 	return faultsError(
 		addressFaults("--listen", d.Listen), urlFaults("--gns3-url", d.GNS3URL, "http", "https"), d.labFlags.faults(d.GNS3URL),
-		d.modelFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.logFlags.faults())
+		d.modelFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.telemetryFlags.faults(),
+		d.logFlags.faults())
 }
 
 // Run runs the stack until the context ends.
@@ -61,7 +63,7 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 		Listen: d.Listen, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure,
 		LabCampus: d.LabCampus, LabConsolePort: d.LabConsolePort, Model: d.modelFlags.config(), PolicyFile: d.Policy,
 		TemporalAddress: d.TemporalAddress, Namespace: d.TemporalNamespace, NATSURL: d.NATSURL, NATSToken: d.NATSToken,
-		DatabaseURL: d.DatabaseURL, Limits: d.limits(), Version: version(), Say: c.out, Log: d.logger(c),
+		DatabaseURL: d.DatabaseURL, Limits: d.limits(), Telemetry: d.telemetryFlags.options(), Version: version(), Say: c.out, Log: d.logger(c),
 	}
 	if d.SecretKey != "" {
 		key, err := vault.ParseKey(d.SecretKey)

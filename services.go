@@ -17,6 +17,7 @@ type apiCmd struct {
 	gns3Flags
 	backendFlags
 	limitFlags
+	telemetryFlags
 	logFlags
 }
 
@@ -24,16 +25,22 @@ type apiCmd struct {
 func (a *apiCmd) Validate() error {
 	return faultsError(
 		addressFaults("--listen", a.Listen), gns3Required(a.gns3Flags), a.required(),
-		a.backendFlags.faults(), a.limitFlags.faults(), a.logFlags.faults())
+		a.backendFlags.faults(), a.limitFlags.faults(), a.telemetryFlags.faults(), a.logFlags.faults())
 }
 
 // Run answers requests until the context ends.
-func (a *apiCmd) Run(ctx context.Context, c *console) error {
+func (a *apiCmd) Run(ctx context.Context, c *console) (err error) {
 	backends, err := a.backends(a.gns3Flags)
 	if err != nil {
 		return err
 	}
-	s, err := stack.Open(ctx, backends, a.logger(c))
+	log := a.logger(c)
+	told, err := a.start("gns3-copilot-api", c, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, told.Stop()) }()
+	s, err := stack.Open(ctx, backends, told, log)
 	if err != nil {
 		return err
 	}
@@ -63,6 +70,7 @@ type workerCmd struct {
 	modelFlags
 	policyFlags
 	backendFlags
+	telemetryFlags
 	logFlags
 }
 
@@ -73,16 +81,23 @@ func (w *workerCmd) Validate() error {
 		missing = append(missing, "--model-base-url: missing")
 	}
 	return faultsError(
-		gns3Required(w.gns3Flags), w.required(), missing, w.modelFlags.faults(), w.backendFlags.faults(), w.logFlags.faults())
+		gns3Required(w.gns3Flags), w.required(), missing, w.modelFlags.faults(), w.backendFlags.faults(),
+		w.telemetryFlags.faults(), w.logFlags.faults())
 }
 
 // Run works until the context ends; what is at work on a device then comes to its end.
-func (w *workerCmd) Run(ctx context.Context, c *console) error {
+func (w *workerCmd) Run(ctx context.Context, c *console) (err error) {
 	backends, err := w.backends(w.gns3Flags)
 	if err != nil {
 		return err
 	}
-	s, err := stack.Open(ctx, backends, w.logger(c))
+	log := w.logger(c)
+	told, err := w.start("gns3-copilot-worker", c, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, told.Stop()) }()
+	s, err := stack.Open(ctx, backends, told, log)
 	if err != nil {
 		return err
 	}

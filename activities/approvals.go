@@ -28,8 +28,12 @@ func (t *Tools) RecordDecision(ctx context.Context, in schema.RecordDecisionInpu
 		return out, fault(err)
 	}
 	for _, a := range rows {
-		if a.State == schema.ApprovalPending || !slices.ContainsFunc(out.Calls, func(c schema.DecidedCall) bool { return c.ID == a.ToolCallID }) {
+		i := slices.IndexFunc(out.Calls, func(c schema.DecidedCall) bool { return c.ID == a.ToolCallID })
+		if a.State == schema.ApprovalPending || i < 0 {
 			continue
+		}
+		if out.Calls[i].Applied {
+			t.waited(ctx, a)
 		}
 		if err := t.resolved(ctx, in.TurnRef, a); err != nil {
 			return out, fault(err)
@@ -98,6 +102,7 @@ func (t *Tools) EndApprovals(ctx context.Context, in schema.ExpireInput) (schema
 		return out, fault(err)
 	}
 	for _, a := range ended {
+		t.waited(ctx, a)
 		if err := t.resolved(ctx, in.TurnRef, a); err != nil {
 			return out, fault(err)
 		}
@@ -131,9 +136,12 @@ func (t *Tools) resolved(ctx context.Context, ref schema.TurnRef, a store.Approv
 	if a.State == schema.ApprovalConfirmed {
 		return nil
 	}
-	m, _, err := t.Store.PutResult(ctx, ref, a.Step, a.ToolCallID, string(schema.TextIndent(undone(a))), "")
+	m, added, err := t.Store.PutResult(ctx, ref, a.Step, a.ToolCallID, string(schema.TextIndent(undone(a))), "")
 	if err != nil {
 		return err
+	}
+	if added {
+		t.Metrics.ToolCall(ctx, a.ToolName, string(a.State))
 	}
 	return t.Bus.Publish(ctx, ref, toolEnd(m), "end/"+a.ToolCallID)
 }

@@ -11,6 +11,7 @@ import (
 	"gns3copilot/activities/policy"
 	"gns3copilot/activities/tools"
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/progress"
 	"gns3copilot/schema/store"
 	"gns3copilot/schema/vault"
@@ -26,6 +27,7 @@ type Tools struct {
 	Policy   *policy.Policy
 	Consoles Consoles
 	Log      *slog.Logger
+	Metrics  *observe.Metrics // may be nil
 }
 
 // Gate gives the policy's verdict on each call of a step. It runs as a local activity, so that the verdict is recorded and a later
@@ -137,9 +139,12 @@ func (t *Tools) resolve(message store.Message, call schema.Call, mode schema.Mod
 
 func (t *Tools) refuse(ctx context.Context, in schema.GateInput, call schema.Call, reason error) error {
 	r := schema.FailedToolResponse(call.Name, reason, 0, time.Now())
-	m, _, err := t.Store.PutResult(ctx, in.TurnRef, in.Step, call.ID, string(schema.TextIndent(r)), "")
+	m, added, err := t.Store.PutResult(ctx, in.TurnRef, in.Step, call.ID, string(schema.TextIndent(r)), "")
 	if err != nil {
 		return err
+	}
+	if added {
+		t.Metrics.ToolCall(ctx, call.Name, outcomeRefused)
 	}
 	return t.Bus.Publish(ctx, in.TurnRef, toolEnd(m), "end/"+call.ID)
 }

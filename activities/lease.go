@@ -9,6 +9,7 @@ import (
 
 	"gns3copilot/activities/gns3"
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/store"
 
 	"github.com/google/uuid"
@@ -35,11 +36,13 @@ type lease struct {
 }
 
 // hold waits for the console and keeps it. Who waits sees whose turn it is.
-func (t *Tools) hold(ctx context.Context, node gns3.Node, in schema.PushInput) (*lease, error) {
+func (t *Tools) hold(ctx context.Context, node gns3.Node, in schema.PushInput) (_ *lease, err error) {
+	_, span := observe.Start(ctx, "wait for console", observe.DeviceKey.String(in.Device))
+	defer func() { observe.End(span, err) }()
 	l := &lease{store: t.Store, address: node.ConsoleAddress, holder: uuid.NewString(), who: fmt.Sprintf("another change, of turn %s", in.TurnID)}
 	tick := time.NewTicker(leasePoll)
 	defer tick.Stop()
-	waiter := &push{tools: t, in: in}
+	waiter := &push{tools: t, in: in, end: ctx}
 	shown := ""
 	for {
 		row, taken, err := l.take(ctx)
@@ -81,7 +84,7 @@ func (l *lease) renew() {
 		case <-l.ctx.Done():
 			return
 		}
-		if _, taken, err := l.take(l.ctx); err == nil && !taken {
+		if _, taken, err := l.take(observe.Untraced(l.ctx)); err == nil && !taken {
 			return // lost: check says so when the time that is trusted is over
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"gns3copilot/activities/prompt"
 	"gns3copilot/activities/tools"
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/progress"
 	"gns3copilot/schema/store"
 	"gns3copilot/schema/vault"
@@ -194,11 +195,15 @@ func assistantMessage(id string, in schema.CallModelInput, answer llm.Answer) st
 }
 
 // request builds what the model is asked from the stored conversation and the lab, read at the same time.
-func (m *Models) request(ctx context.Context, in schema.CallModelInput) (llm.Request, error) {
+func (m *Models) request(ctx context.Context, in schema.CallModelInput) (_ llm.Request, err error) {
+	ctx, span := observe.Start(ctx, "build request")
+	defer func() { observe.End(span, err) }()
 	var conversation []store.Message
 	var topology string
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
+		gctx, span := observe.Start(gctx, "read conversation")
+		defer func() { observe.End(span, err) }()
 		conversation, err = m.Store.Conversation(gctx, in.TurnRef)
 		return err
 	})
@@ -226,7 +231,9 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput) (llm.Req
 }
 
 // topology is the lab as the turn's model sees it: read once, kept with the turn, and read again when asked to.
-func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (string, error) {
+func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (_ string, err error) {
+	ctx, span := observe.Start(ctx, "read topology")
+	defer func() { observe.End(span, err) }()
 	if !in.ReloadTopology {
 		turn, err := m.Store.Turn(ctx, in.TurnRef)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"gns3copilot/activities/policy"
 	"gns3copilot/activities/tools"
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/store"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -26,6 +27,7 @@ type Consoles interface {
 // PushDevice sends one confirmed call to one device, at most once: the journal's row is claimed before the first byte and asked before each
 // line. It is never retried. What becomes of it is in the journal.
 func (t *Tools) PushDevice(ctx context.Context, in schema.PushInput) (schema.PushOutput, error) {
+	concerns(ctx, in.Call, observe.DeviceKey.String(in.Device))
 	message, err := t.Store.Assistant(ctx, in.TurnRef, in.Step)
 	if err != nil {
 		return schema.PushOutput{}, fault(err)
@@ -90,7 +92,7 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 	end, cancel := settle(p.end)
 	defer cancel()
 	if err := p.tools.Store.EndRun(end, p.in.TurnRef, p.in.Call.ID, result); err != nil {
-		p.tools.Log.Error("push not settled by its sender", "turn", p.in.TurnID, "device", p.in.Device, "error", err)
+		p.tools.Log.ErrorContext(p.end, "push not settled by its sender", "turn", p.in.TurnID, "device", p.in.Device, "error", err)
 	}
 	p.tell(result)
 	return schema.ToolItem{}
@@ -121,7 +123,7 @@ func (p *push) send(ctx context.Context, node gns3.Node, c tools.Change) (store.
 	}
 	defer func() {
 		if err := held.drop(p.end); err != nil {
-			p.tools.Log.Warn("console not given back", "device", p.in.Device, "error", err)
+			p.tools.Log.WarnContext(p.end, "console not given back", "device", p.in.Device, "error", err)
 		}
 	}()
 	p.lease = held
@@ -230,7 +232,7 @@ func (p *push) before(ctx context.Context, line int) error {
 }
 
 func (p *push) ack(ctx context.Context, line int, _ string) error {
-	if err := p.tools.Store.AckLine(ctx, p.in.TurnRef, p.in.Call.ID, p.in.Device, line); err != nil {
+	if err := p.tools.Store.AckLine(observe.Untraced(ctx), p.in.TurnRef, p.in.Call.ID, p.in.Device, line); err != nil {
 		return err
 	}
 	p.acked = line + 1
@@ -254,7 +256,7 @@ func (p *push) tell(r store.DeviceRun) {
 func (p *push) show(d schema.DeviceProgress) {
 	ev := schema.Event{Type: schema.EventDeviceProgress, ToolCallID: p.in.Call.ID, DeviceProgress: &d}
 	if err := p.tools.Bus.Tell(p.in.TurnRef, ev, ""); err != nil {
-		p.tools.Log.Warn("device progress not published", "turn", p.in.TurnID, "error", err)
+		p.tools.Log.WarnContext(p.end, "device progress not published", "turn", p.in.TurnID, "error", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // RunTool runs one call that only reads, and stores and tells its result. What goes wrong on a device or with the arguments is the
 // result; an error is a fault of ours or of a neighbour's, and is tried again.
 func (t *Tools) RunTool(ctx context.Context, in schema.RunToolInput) (schema.RunToolOutput, error) {
+	concerns(ctx, in.Call)
 	message, err := t.Store.Assistant(ctx, in.TurnRef, in.Step)
 	if err != nil {
 		return schema.RunToolOutput{}, fault(err)
@@ -103,9 +104,12 @@ func (t *Tools) keep(ctx context.Context, in schema.RunToolInput, r schema.ToolR
 		whole = string(schema.TextIndent(r))
 	}
 	content := string(schema.TextIndent(cut))
-	m, _, err := t.Store.PutResult(ctx, in.TurnRef, in.Step, in.Call.ID, content, whole)
+	m, added, err := t.Store.PutResult(ctx, in.TurnRef, in.Step, in.Call.ID, content, whole)
 	if err != nil {
 		return 0, err
+	}
+	if added {
+		t.Metrics.ToolCall(ctx, in.Call.Name, outcome(r))
 	}
 	return len(m.Content), t.Bus.Publish(ctx, in.TurnRef, toolEnd(m), "end/"+in.Call.ID)
 }

@@ -41,7 +41,7 @@ func (m *Models) MakeTitle(ctx context.Context, in schema.TitleInput) error {
 		{Role: store.RoleUser, Content: schema.CutText(first, titleInput)},
 	}}, func(llm.Delta) error { return nil })
 	if err != nil {
-		m.Log.Info("no title made", "turn", in.TurnID, slog.Any("error", err))
+		m.Log.InfoContext(ctx, "no title made", "turn", in.TurnID, slog.Any("error", err))
 		return nil
 	}
 	title := cleanTitle(answer.Content)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/progress"
 	"gns3copilot/schema/store"
 	"gns3copilot/schema/vault"
@@ -18,6 +19,8 @@ type Turns struct {
 	Bus   *progress.Bus
 	Vault *vault.Vault
 	Log   *slog.Logger
+
+	Metrics *observe.Metrics // may be nil
 }
 
 // BeginTurn stores the turn and the user's message, and creates the session when it is new.
@@ -35,6 +38,7 @@ func (t *Turns) CheckCredential(ctx context.Context, in schema.CheckCredentialIn
 	}
 	_, err := t.Vault.Token(ctx, in.TurnID, in.UserID)
 	if schema.CodeOf(err) == schema.CodeCredentialMissing {
+		t.Metrics.CredentialWait(ctx)
 		ev := schema.Event{Type: schema.EventWaiting, Code: schema.CodeCredentialMissing, Reason: "The turn waits for its owner's GNS3 login."}
 		return schema.CheckCredentialOutput{}, fault(t.Bus.Publish(ctx, in.TurnRef, ev, fmt.Sprintf("waiting/%d", in.Wait)))
 	}
@@ -65,9 +69,12 @@ func (t *Turns) CloseCalls(ctx context.Context, in schema.CloseCallsInput) error
 		if !ok {
 			response = closing(call.Name, in)
 		}
-		m, _, err := t.Store.PutResult(ctx, in.TurnRef, in.Step, call.ID, string(schema.TextIndent(response)), "")
+		m, added, err := t.Store.PutResult(ctx, in.TurnRef, in.Step, call.ID, string(schema.TextIndent(response)), "")
 		if err != nil {
 			return fault(err)
+		}
+		if added {
+			t.Metrics.ToolCall(ctx, call.Name, outcome(response))
 		}
 		if err := t.tellEnd(ctx, in.TurnRef, m); err != nil {
 			return fault(err)
@@ -111,9 +118,12 @@ func (t *Turns) FinishTurn(ctx context.Context, in schema.FinishTurnInput) error
 	if err != nil {
 		return fault(err)
 	}
+	if !finished.Again {
+		t.Metrics.TurnEnded(ctx, finished.StopReason)
+	}
 	if err := t.Vault.Drop(ctx, in.TurnID, in.UserID); err != nil {
 		// The sealed token ends by itself; the turn's end must not wait for it.
-		t.Log.Warn("token not dropped", "turn", in.TurnID, "error", err)
+		t.Log.WarnContext(ctx, "token not dropped", "turn", in.TurnID, "error", err)
 	}
 	for _, ev := range lastEvents(in, finished) {
 		if err := t.Bus.Publish(ctx, in.TurnRef, ev, "last/"+string(ev.Type)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/store"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -56,6 +57,7 @@ func (s *Server) post(ctx context.Context, r request, in *postInput, verb string
 		return nil, err
 	}
 	input := s.turnInput(r, in)
+	observe.SetTurn(ctx, input.TurnID)
 	run, err := s.beginOrAttach(ctx, r, input, in.IdempotencyKey != "")
 	if err != nil {
 		return nil, err

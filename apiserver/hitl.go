@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/store"
 
 	"github.com/google/uuid"
@@ -154,6 +155,9 @@ func (s *Server) decide(ctx context.Context, r request, d decision) (*decisionRe
 	rows, err := s.approvals(ctx, r, d.path, d.hitlSession)
 	if err != nil {
 		return nil, err
+	}
+	if len(rows) > 0 {
+		observe.SetTurn(ctx, rows[0].TurnID)
 	}
 	if !known {
 		chosen, err := d.choose(rows, time.Now())

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
@@ -75,8 +76,8 @@ func (s *Server) routes(version string) {
 	viewer := echo.WrapHandler(docs())
 	s.echo.GET(docsPath, viewer)
 	s.echo.GET(docsPath+"/*", viewer)
-	s.echo.GET("/healthz", s.healthz)
-	s.echo.GET("/readyz", s.readyz)
+	s.echo.GET(healthRoute, s.healthz)
+	s.echo.GET(readyRoute, s.readyz)
 }
 
 // request is what a handler knows about where its input comes from.
@@ -119,6 +120,7 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 		_ = s.fail(c, err)
 		return
 	}
+	observe.SetUser(ctx.Context(), who.ID)
 	next(huma.WithValue(ctx, requestKey{}, request{caller: who, echo: c}))
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/progress"
 	"gns3copilot/schema/store"
 	"gns3copilot/schema/vault"
@@ -22,6 +23,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
 	"go.temporal.io/sdk/client"
 )
 
@@ -33,7 +36,7 @@ type GNS3 interface {
 	Version(ctx context.Context) (string, error)
 }
 
-// Options is what the API works with; its fields are all needed.
+// Options is what the API works with; its fields are all needed, but for Metrics.
 type Options struct {
 	Temporal  client.Client
 	Namespace string
@@ -47,6 +50,10 @@ type Options struct {
 	Limits  Limits
 	Version string
 	Log     *slog.Logger
+	Tracer  trace.Tracer
+	// Propagator finds the client's span in a request.
+	Propagator propagation.TextMapPropagator
+	Metrics    *observe.Metrics
 }
 
 // Limits are what a turn starts with, and the times of its streams.
@@ -75,6 +82,9 @@ type Server struct {
 	identities *identities
 	limits     Limits
 	log        *slog.Logger
+	tracer     trace.Tracer
+	propagator propagation.TextMapPropagator
+	metrics    *observe.Metrics
 	echo       *echo.Echo
 	http       *http.Server
 	// streams ends open streams when the server shuts down: clients come back to the next one.
@@ -92,14 +102,14 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, arguments: o.Arguments, identities: newIdentities(o.GNS3),
-		limits: o.Limits, log: o.Log, echo: echo.New(),
+		limits: o.Limits, log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
 	}
 	s.limits.Heartbeat = cmp.Or(s.limits.Heartbeat, heartbeatEvery)
 	s.limits.WriteWait = cmp.Or(s.limits.WriteWait, writeWait)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = s.httpError
-	s.echo.Use(middleware.RequestID(), middleware.Recover())
+	s.echo.Use(s.observe, middleware.Recover())
 	// huma asks a package variable how errors look. All servers of a process agree on it.
 	installErrors.Do(func() {
 		huma.NewErrorWithContext = requestError
@@ -108,7 +118,7 @@ func New(o Options) (*Server, error) {
 		}
 	})
 	s.routes(o.Version)
-	s.echo.Any("/*", s.gateway(target))
+	s.echo.Any(gatewayRoute, s.gateway(target))
 	// Streams have no end that could be told beforehand, so writes have deadlines of their own.
 	s.http = &http.Server{Handler: s.echo, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/progress"
 	"gns3copilot/schema/store"
 
@@ -169,6 +170,7 @@ func (s *Server) abort(ctx context.Context, r request, in *abortInput) (*body[sc
 
 // abortTurn tells the session's turn, if one runs, to stop.
 func (s *Server) abortTurn(ctx context.Context, r request, session store.Session) error {
+	observe.SetTurn(ctx, session.LastTurnID)
 	_, signalled := s.signal(ctx, session.Key, schema.SignalAbort, struct{}{})
 	// The signal is what can't be lost; this makes it quicker, and reaches a worker while Temporal is away.
 	if err := s.bus.Abort(session.LastTurnID); err != nil {
@@ -248,6 +250,7 @@ func (s *Server) followEvents(ctx context.Context, r request, in *eventsInput) (
 	if err != nil {
 		return nil, err
 	}
+	observe.SetTurn(ctx, turn.ID)
 	ref := schema.TurnRef{TurnID: turn.ID, SessionKey: session.Key, SessionID: session.ThreadID, ProjectID: in.ProjectID, UserID: r.ID}
 	run, err := s.runOf(ctx, turn, place.after)
 	if err != nil {

@@ -64,6 +64,7 @@ func (s *Server) startOnce(ctx context.Context, in schema.TurnInput) (string, er
 		),
 	}, schema.WorkflowChatTurn, in)
 	if err == nil {
+		s.metrics.TurnStarted(ctx)
 		return run.GetRunID(), nil
 	}
 	var already *serviceerror.WorkflowExecutionAlreadyStarted
@@ -72,6 +73,7 @@ func (s *Server) startOnce(ctx context.Context, in schema.TurnInput) (string, er
 	}
 	// The answer may be lost although the start wasn't.
 	if found, ferr := s.describe(ctx, in.SessionKey, ""); ferr == nil && found.turnID == in.TurnID {
+		s.metrics.TurnStarted(ctx)
 		return found.runID, nil
 	}
 	return "", temporalUnavailable(err)

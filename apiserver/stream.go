@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/progress"
 	"gns3copilot/schema/store"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/trace"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
 )
@@ -57,6 +59,7 @@ func (s *Server) stream(ref schema.TurnRef, run turnRun, after uint64) *huma.Str
 			_ = s.fail(c, err)
 			return
 		}
+		defer s.metrics.Stream(ctx)()
 		w := newSSE(c, s.limits.WriteWait)
 		if run.reset != "" {
 			if w.send("", schema.Text(schema.Event{Type: schema.EventReset, Reason: run.reset, SessionID: ref.SessionID})) != nil {
@@ -102,6 +105,7 @@ func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema
 	defer beat.Stop()
 	// seen is the newest event that came; last, once it is known, the newest that ever will.
 	var seen, last uint64
+	begun := false // to relay the answer
 	for {
 		select {
 		case item := <-items:
@@ -110,6 +114,10 @@ func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema
 				beat.Reset(s.limits.Heartbeat)
 				if err := send(progress.EventID(ref.TurnID, item.Seq), item.Data); err != nil {
 					return err
+				}
+				if !begun && item.Event.Type == schema.EventContent {
+					begun = true
+					trace.SpanFromContext(ctx).AddEvent(observe.EventFirstContent)
 				}
 			}
 			switch {

@@ -76,6 +76,6 @@ func options(log *slog.Logger) worker.Options {
 		WorkerStopTimeout:                stopTimeout,
 		MaxHeartbeatThrottleInterval:     throttle,
 		DefaultHeartbeatThrottleInterval: throttle,
-		Interceptors:                     []interceptor.WorkerInterceptor{&failureLog{log: log}},
+		Interceptors:                     []interceptor.WorkerInterceptor{&identify{}, &failureLog{log: log}},
 	}
 }

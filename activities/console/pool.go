@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 )
 
 // Target names one device console.
@@ -60,6 +61,7 @@ type Options struct {
 	IdleTimeout    time.Duration // how long a session is kept open after its last use; 20 s
 	RestartTimeout time.Duration // after a confirmation, until what shows no prompt counts as a device that restarts; 5 s
 	MaxOutput      int           // bytes kept of one command's output, its first and last half; 8 MiB
+	Metrics        *observe.Metrics
 }
 
 func (o Options) withDefaults() Options {
@@ -182,7 +184,7 @@ func (r *run) commandsOn(ctx context.Context, s *session) error {
 		if s.platform.slow(command) {
 			limit = r.pool.options.SlowTimeout
 		}
-		out, err := s.confirmed(ctx, command, limit, r.confirms)
+		out, err := r.measured(ctx, s, command, limit)
 		r.report.Outputs = append(r.report.Outputs, out)
 		if s.restarts {
 			r.pool.restarted(r.target.Address)
@@ -196,6 +198,20 @@ func (r *run) commandsOn(ctx context.Context, s *session) error {
 		}
 	}
 	return nil
+}
+
+// measured runs a command, and tells how long it took and how it ended.
+func (r *run) measured(ctx context.Context, s *session, command string, limit time.Duration) (Output, error) {
+	ctx, span := observe.Start(ctx, "console command", observe.DeviceKey.String(r.target.Device), observe.PlatformKey.String(s.platform.name))
+	start := time.Now()
+	out, err := s.confirmed(ctx, command, limit, r.confirms)
+	failure := err
+	if err == nil && out.Err != nil {
+		failure = out.Err
+	}
+	r.pool.options.Metrics.Command(ctx, s.platform.name, failure, time.Since(start))
+	observe.End(span, failure)
+	return out, err
 }
 
 // checkCommand refuses what isn't one line of text: line ends and control keys would do something else than run it.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 )
 
 const (
@@ -78,6 +79,7 @@ type push struct {
 	config  *level // the mode that lines are typed in, nil when that is the base
 	steps   []step
 	vetoed  bool
+	hooks   time.Duration // spent in the caller's hooks, of a group of lines
 	report  PushReport
 }
 
@@ -117,11 +119,13 @@ func (p *push) on(ctx context.Context, s *session) error {
 
 // snapshot reads the running configuration, "" where that isn't wanted or possible. An error means that the console can't
 // be used.
-func (p *push) snapshot(ctx context.Context) (string, error) {
+func (p *push) snapshot(ctx context.Context) (_ string, err error) {
 	s := p.session
 	if !p.request.Snapshot || s.platform.Snapshot == "" {
 		return "", nil
 	}
+	ctx, span := observe.Start(ctx, "read configuration", p.about())
+	defer func() { observe.End(span, err) }()
 	out, err := s.command(ctx, s.platform.Snapshot, s.options.SlowTimeout)
 	if err != nil {
 		return "", err
@@ -183,9 +187,29 @@ func (p *push) leave(ctx context.Context) error {
 	return s.failure(schema.CodeConsoleSilent, "took the lines, but did not show that configuration mode was left").WithCause(cause)
 }
 
+// groupLines is how many lines have a span in common.
+const groupLines = 20
+
 // lines types the lines until one isn't taken.
 func (p *push) lines(ctx context.Context) error {
-	for i, at := range p.steps {
+	for first := 0; first < len(p.steps); first += groupLines {
+		last := min(first+groupLines, len(p.steps))
+		group, span := observe.Start(ctx, "push lines", p.about(), observe.LinesKey.Int(last-first))
+		p.hooks = 0
+		err := p.group(group, first, last)
+		span.SetAttributes(observe.JournalKey.Int64(p.hooks.Milliseconds()))
+		observe.End(span, err)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group types the lines from first to before last.
+func (p *push) group(ctx context.Context, first, last int) error {
+	for i := first; i < last; i++ {
+		at := p.steps[i]
 		p.progress("running", i, p.total, maskSecret(at.line))
 		if err := p.may(ctx, i); err != nil {
 			return err
@@ -194,6 +218,9 @@ func (p *push) lines(ctx context.Context) error {
 		var err error
 		if !at.skip {
 			out, err = p.typeLine(ctx, i)
+		}
+		if err == nil && !at.skip {
+			p.pool.options.Metrics.LinePushed(ctx)
 		}
 		p.report.Outputs = append(p.report.Outputs, out)
 		if err != nil {
@@ -217,7 +244,7 @@ func (p *push) may(ctx context.Context, i int) error {
 	}
 	p.session.ran++ // from here on a new connection could do something twice
 	if p.request.Before != nil {
-		err := p.request.Before(ctx, i)
+		err := p.hook(func() error { return p.request.Before(ctx, i) })
 		switch {
 		case ctx.Err() != nil:
 			return p.notBegun(ctx, i)
@@ -236,11 +263,18 @@ func (p *push) acked(ctx context.Context, i int, output string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookLimit)
 	defer cancel()
-	if err := p.request.Acked(ctx, i, output); err != nil {
+	if err := p.hook(func() error { return p.request.Acked(ctx, i, output) }); err != nil {
 		p.vetoed = true
 		return fmt.Errorf("push to %s, after %s: %w", p.target.Device, p.name(i), err)
 	}
 	return nil
+}
+
+// hook calls the caller back and adds up what that takes, which isn't the device's time.
+func (p *push) hook(call func() error) error {
+	start := time.Now()
+	defer func() { p.hooks += time.Since(start) }()
+	return call()
 }
 
 // name is how messages call a line.

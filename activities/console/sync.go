@@ -78,7 +78,7 @@ func (s *session) prepare(ctx context.Context) error {
 			return err
 		}
 		if out.Err != nil { // an older device may lack it; a pager is answered anyway
-			s.log.Debug("console preparation refused", "command", command, "reason", out.Err.Message)
+			s.log.DebugContext(ctx, "console preparation refused", "command", command, "reason", out.Err.Message)
 		}
 	}
 	return nil

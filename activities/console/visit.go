@@ -6,6 +6,9 @@ import (
 	"net"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
+
+	"go.opentelemetry.io/otel/attribute"
 )
 
 // visit is one use of a console, by a Run or a Push: it waits for its turn, takes over the session that was kept open or
@@ -19,7 +22,9 @@ type visit struct {
 
 // do lets work use the console, which stands at its base prompt, and leaves it there. Work is called a second time, on a
 // new connection, when the kept one has died and work had entered nothing on it.
-func (v *visit) do(ctx context.Context, work func(context.Context, *session) error) error {
+func (v *visit) do(ctx context.Context, work func(context.Context, *session) error) (err error) {
+	ctx, span := observe.Start(ctx, "console visit", v.about())
+	defer func() { observe.End(span, err) }()
 	p := v.pool
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -67,13 +72,18 @@ func (v *visit) do(ctx context.Context, work func(context.Context, *session) err
 	return err
 }
 
+// about names the console in spans.
+func (v *visit) about() attribute.KeyValue { return observe.DeviceKey.String(v.target.Device) }
+
 // takeTurn waits until nobody else of this process uses the console.
-func (v *visit) takeTurn(ctx context.Context, c *console) error {
+func (v *visit) takeTurn(ctx context.Context, c *console) (err error) {
 	select {
 	case c.turn <- struct{}{}:
 		return nil
 	default:
 	}
+	ctx, span := observe.Start(ctx, "wait for console", v.about())
+	defer func() { observe.End(span, err) }()
 	v.progress("waiting", 0, v.total, "another request is using this console")
 	select {
 	case c.turn <- struct{}{}:
@@ -110,19 +120,31 @@ func (v *visit) kept(ctx context.Context, c *console) (*session, error) {
 // connect gives a new session at its prompt.
 func (v *visit) connect(ctx context.Context) (*session, error) {
 	v.progress("connecting", 0, v.total, v.target.Address)
-	l, err := dial(ctx, v.target.Address, v.pool.options.ConnectTimeout)
+	l, err := v.dial(ctx)
 	if err != nil {
 		return nil, v.dialError(ctx, err)
 	}
 	s := newSession(v.target, v.pool.options, v.pool.known, l)
 	s.boots = v.pool.restarting(v.target.Address)
-	if err := s.logOn(ctx); err != nil {
+	if err := v.logOn(ctx, s); err != nil {
 		s.close()
 		return nil, err
 	}
 	v.pool.cameBack(v.target.Address)
-	s.log.Debug("console ready", "platform", s.platform.name, "prompt", s.prompt.name)
+	s.log.DebugContext(ctx, "console ready", "platform", s.platform.name, "prompt", s.prompt.name)
 	return s, nil
+}
+
+func (v *visit) dial(ctx context.Context) (l *link, err error) {
+	ctx, span := observe.Start(ctx, "console dial", v.about())
+	defer func() { observe.End(span, err) }()
+	return dial(ctx, v.target.Address, v.pool.options.ConnectTimeout)
+}
+
+func (v *visit) logOn(ctx context.Context, s *session) (err error) {
+	ctx, span := observe.Start(ctx, "console prompt", v.about())
+	defer func() { observe.End(span, err) }()
+	return s.logOn(ctx)
 }
 
 // dialError says in the user's words why there is no connection.

@@ -22,6 +22,9 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
+
+	"go.opentelemetry.io/otel/attribute"
 )
 
 const (
@@ -139,7 +142,9 @@ func (c *Client) get(ctx context.Context, token, path string, out any) error {
 }
 
 // call makes one request and decodes its answer into out.
-func (c *Client) call(ctx context.Context, method, path, token string, in, out any) error {
+func (c *Client) call(ctx context.Context, method, path, token string, in, out any) (err error) {
+	ctx, span := observe.Start(ctx, "GNS3 "+method, attribute.String("url.path", path))
+	defer func() { observe.End(span, err) }()
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	req, err := c.newRequest(ctx, method, path, token, in)
@@ -153,6 +158,7 @@ func (c *Client) call(ctx context.Context, method, path, token string, in, out a
 		return c.noAnswer(err)
 	}
 	defer resp.Body.Close()
+	span.SetAttributes(attribute.Int("http.response.status_code", resp.StatusCode))
 	c.log.DebugContext(ctx, "gns3 request", "method", method, "path", path, "status", resp.StatusCode, "took", time.Since(start))
 
 	if resp.StatusCode/100 != 2 {

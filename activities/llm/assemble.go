@@ -211,9 +211,6 @@ func (a *assembler) toolCalls(value []byte) error {
 }
 
 func (a *assembler) hand(d Delta) error {
-	if a.on == nil {
-		return nil
-	}
 	if err := a.on(d); err != nil {
 		return &receiverError{err}
 	}

@@ -16,6 +16,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 )
 
 const defaultIdleTimeout = 120 * time.Second
@@ -30,6 +31,7 @@ type Options struct {
 	// Transport carries the connections, which all clients that are given the same one share; http.DefaultTransport when nil.
 	Transport http.RoundTripper
 	Logger    *slog.Logger // nil for none
+	Metrics   *observe.Metrics
 }
 
 // Client calls one model. It is safe for concurrent use and holds nothing that needs closing; it is cheap enough to be made per call.
@@ -41,6 +43,7 @@ type Client struct {
 	key    secret
 	idle   time.Duration
 	log    *slog.Logger
+	count  *observe.Metrics
 }
 
 // New makes a client. It fails with CodeModelNotConfigured when the base URL or the model is missing, and with CodeInvalid for a base URL
@@ -63,7 +66,7 @@ func New(o Options) (*Client, error) {
 	}
 	config := openai.DefaultConfig(key)
 	config.BaseURL = base.String()
-	c := &Client{config: config, base: o.Transport, model: o.Model, host: base.Host, key: secret(key), idle: o.IdleTimeout, log: o.Logger}
+	c := &Client{config: config, base: o.Transport, model: o.Model, host: base.Host, key: secret(key), idle: o.IdleTimeout, log: o.Logger, count: o.Metrics}
 	if c.base == nil {
 		c.base = http.DefaultTransport
 	}
@@ -123,14 +126,15 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Delta) error) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	start := time.Now()
+	ctx, watch := startWatch(ctx)
 	call, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	x := &exchange{base: c.base, body: body, key: c.key, watch: newWatchdog(c.idle, cancel)}
-	a := &assembler{on: on, key: c.key}
+	a := &assembler{on: watch.note(on), key: c.key}
 	err = c.outcome(ctx, call, x, a, c.read(call, x, a))
+	watch.stop(ctx, c.count, err)
 	answer := a.answer(len(body))
-	c.log.DebugContext(ctx, "model call", "model", c.model, "host", c.host, "duration", time.Since(start), "finish", answer.FinishReason,
+	c.log.DebugContext(ctx, "model call", "model", c.model, "host", c.host, "duration", time.Since(watch.start), "finish", answer.FinishReason,
 		"input_tokens", answer.Usage.Input, "output_tokens", answer.Usage.Output, "tool_calls", len(answer.ToolCalls), "error", err)
 	return answer, err
 }

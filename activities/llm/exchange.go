@@ -7,6 +7,10 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"gns3copilot/schema/observe"
+
+	"go.opentelemetry.io/otel/trace"
 )
 
 const (
@@ -48,6 +52,7 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	trace.SpanFromContext(req.Context()).AddEvent(observe.EventHeaders)
 	resp.Body = &watchedBody{ReadCloser: resp.Body, watch: x.watch}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		defer resp.Body.Close()

@@ -45,6 +45,9 @@ func (r *Registry) Add(t Tool, modes ...schema.Mode) error {
 	return nil
 }
 
+// Names gives the names of all tools.
+func (r *Registry) Names() []string { return slices.Clone(r.names) }
+
 // Definitions gives the tools of a mode, in the order they were added.
 func (r *Registry) Definitions(mode schema.Mode) []Tool {
 	var list []Tool

@@ -19,6 +19,7 @@ import (
 	"gns3copilot/deploy/dev/temporaldev"
 	"gns3copilot/deploy/simlab"
 	"gns3copilot/deploy/stack"
+	"gns3copilot/deploy/telemetry"
 	"gns3copilot/schema"
 	"gns3copilot/schema/vault"
 
@@ -45,6 +46,8 @@ type Options struct {
 	SecretKey       *vault.Key
 	Limits          apiserver.Limits
 	Version         string
+	// Telemetry says where to tell what is done; its names and logger are filled in.
+	Telemetry telemetry.Options
 	// Say is where the person reads progress.
 	Say io.Writer
 	Log *slog.Logger
@@ -52,16 +55,17 @@ type Options struct {
 
 // Stack is the running whole.
 type Stack struct {
-	o        Options
-	lock     *flock.Flock
-	temporal *temporaldev.Server
-	nats     *NATS
-	lab      *simlab.Lab
-	model    *demomodel.Server
-	parts    *stack.Stack
-	worker   *stack.Worker
-	api      *stack.API
-	url      string
+	o         Options
+	lock      *flock.Flock
+	telemetry *telemetry.Telemetry
+	temporal  *temporaldev.Server
+	nats      *NATS
+	lab       *simlab.Lab
+	model     *demomodel.Server
+	parts     *stack.Stack
+	worker    *stack.Worker
+	api       *stack.API
+	url       string
 }
 
 // Run starts the stack, says when a chat would work, and ends it all when ctx does. Nothing is left behind.
@@ -102,11 +106,15 @@ func Start(ctx context.Context, o Options) (_ *Stack, err error) {
 	if err := trial.Close(); err != nil {
 		return nil, unavailable("The address "+o.Listen+" can't be listened on.", err)
 	}
+	o.Telemetry.Service, o.Telemetry.Version, o.Telemetry.Log = "gns3-copilot-dev", o.Version, o.Log
+	if s.telemetry, err = telemetry.Start(o.Telemetry); err != nil {
+		return nil, err
+	}
 	backends, err := s.startBackends(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if s.parts, err = stack.Open(ctx, backends, o.Log); err != nil {
+	if s.parts, err = stack.Open(ctx, backends, s.telemetry, o.Log); err != nil {
 		return nil, err
 	}
 	if s.worker, err = s.parts.StartWorker(s.modelConfig(), s.o.PolicyFile); err != nil {
@@ -265,6 +273,9 @@ func (s *Stack) announce(ctx context.Context) {
 		lines = append(lines, "model       "+s.o.Model.Name+" at "+s.o.Model.BaseURL)
 	}
 	lines = append(lines, "data        "+s.o.Data)
+	if at := s.telemetry.MetricsURL(); at != "" {
+		lines = append(lines, "metrics     "+at)
+	}
 	if s.lab != nil {
 		server := ""
 		if s.url != defaultServer {
@@ -295,6 +306,9 @@ func (s *Stack) consoles() []string {
 
 // URL is where the API listens.
 func (s *Stack) URL() string { return s.url }
+
+// MetricsURL is where the metrics are, "" when they are off.
+func (s *Stack) MetricsURL() string { return s.telemetry.MetricsURL() }
 
 // TemporalAddress is where the Temporal dev server listens that was brought along.
 func (s *Stack) TemporalAddress() string { return s.temporal.Address() }
@@ -347,6 +361,7 @@ func (s *Stack) Stop() error {
 	if s.nats != nil {
 		s.nats.Stop()
 	}
+	errs = append(errs, s.telemetry.Stop())
 	if s.lock != nil {
 		errs = append(errs, s.lock.Unlock())
 	}

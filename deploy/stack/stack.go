@@ -17,7 +17,9 @@ import (
 	"gns3copilot/activities/policy"
 	"gns3copilot/activities/tools"
 	"gns3copilot/apiserver"
+	"gns3copilot/deploy/telemetry"
 	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
 	"gns3copilot/schema/progress"
 	"gns3copilot/schema/store"
 	"gns3copilot/schema/vault"
@@ -56,11 +58,16 @@ type Stack struct {
 	bus      *progress.Bus
 	vault    *vault.Vault
 	gns3     *gns3.Client
+
+	telemetry  *telemetry.Telemetry
+	metrics    *observe.Metrics // nil when nothing is measured
+	stopGauges func() error
 }
 
-// Open connects to everything and brings the database up to date. It fails with CodeUnavailable, naming what can't be reached.
-func Open(ctx context.Context, b Backends, log *slog.Logger) (_ *Stack, err error) {
-	s := &Stack{backends: b, log: log}
+// Open connects to everything and brings the database up to date. It fails with CodeUnavailable, naming what can't be reached. What is
+// done is told to t, which may be nil.
+func Open(ctx context.Context, b Backends, t *telemetry.Telemetry, log *slog.Logger) (_ *Stack, err error) {
+	s := &Stack{backends: b, log: log, telemetry: t}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -81,18 +88,40 @@ func Open(ctx context.Context, b Backends, log *slog.Logger) (_ *Stack, err erro
 	if s.vault, err = vault.Open(ctx, s.bus.JetStream(), b.SecretKey); err != nil {
 		return nil, err
 	}
-	s.temporal, err = client.DialContext(ctx, client.Options{
-		HostPort: b.TemporalAddress, Namespace: b.Namespace, Logger: tlog.NewStructuredLogger(log),
-	})
-	if err != nil {
+	options := client.Options{HostPort: b.TemporalAddress, Namespace: b.Namespace, Logger: tlog.NewStructuredLogger(log)}
+	if err = t.Temporal(&options, log); err != nil {
+		return nil, err
+	}
+	if s.temporal, err = client.DialContext(ctx, options); err != nil {
 		return nil, schema.Errorf(schema.CodeUnavailable, "Temporal can't be reached at %s.", b.TemporalAddress).
 			WithHint("Look whether it runs, and at --temporal-address.").WithCause(err)
 	}
-	return s, nil
+	return s, s.measure()
+}
+
+// measure makes the metrics, if anybody is to see them.
+func (s *Stack) measure() error {
+	if !s.telemetry.Measures() {
+		return nil
+	}
+	registry, err := newRegistry(nil, nil) // for the names alone
+	if err != nil {
+		return err
+	}
+	if s.metrics, err = observe.NewMetrics(s.telemetry.Meter(), registry.Names()); err != nil {
+		return err
+	}
+	s.stopGauges, err = s.gauges(s.telemetry.Meter())
+	return err
 }
 
 // Close ends the connections.
 func (s *Stack) Close() {
+	if s.stopGauges != nil {
+		if err := s.stopGauges(); err != nil {
+			s.log.Warn("gauges not stopped", "error", err)
+		}
+	}
 	if s.temporal != nil {
 		s.temporal.Close()
 	}
@@ -128,11 +157,13 @@ func (s *Stack) StartWorker(m ModelConfig, policyFile string) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := llm.New(llm.Options{BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Name, IdleTimeout: m.Idle, Logger: s.log})
+	model, err := llm.New(llm.Options{
+		BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Name, IdleTimeout: m.Idle, Logger: s.log, Metrics: s.metrics,
+	})
 	if err != nil {
 		return nil, err
 	}
-	pool, err := console.NewPool(console.Options{Logger: s.log})
+	pool, err := console.NewPool(console.Options{Logger: s.log, Metrics: s.metrics})
 	if err != nil {
 		return nil, err
 	}
@@ -143,10 +174,10 @@ func (s *Stack) StartWorker(m ModelConfig, policyFile string) (*Worker, error) {
 	}
 	workers, err := worker.Start(worker.Options{
 		Client: s.temporal, Log: s.log,
-		Turns:  &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log},
+		Turns:  &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log, Metrics: s.metrics},
 		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Model: model, Tools: registry, Log: s.log},
 		Tools: &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Tools: registry,
-			Policy: rules, Consoles: pool, Log: s.log},
+			Policy: rules, Consoles: pool, Log: s.log, Metrics: s.metrics},
 	})
 	if err != nil {
 		pool.Close()
@@ -193,6 +224,7 @@ func (s *Stack) StartAPI(l net.Listener, limits apiserver.Limits, version string
 	server, err := apiserver.New(apiserver.Options{
 		Temporal: s.temporal, Namespace: s.backends.Namespace, Store: s.store, Bus: s.bus, Vault: s.vault,
 		GNS3: s.gns3, Arguments: registry, GNS3URL: s.backends.GNS3URL, Limits: limits, Version: version, Log: s.log,
+		Tracer: s.telemetry.Tracer(), Propagator: telemetry.Propagator(), Metrics: s.metrics,
 	})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
