@@ -46,6 +46,7 @@ func main() {
 		names = append(names, p.name)
 	}
 	only := flag.String("only", strings.Join(names, ","), "what to measure")
+	traced := flag.Bool("trace", false, "say where a turn's milliseconds go, and measure nothing else")
 	flag.Parse()
 	chosen := strings.Split(*only, ",")
 	for _, name := range chosen {
@@ -57,7 +58,11 @@ func main() {
 	parts = slices.DeleteFunc(parts, func(p part) bool { return !slices.Contains(chosen, p.name) })
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := bench(ctx, parts); err != nil {
+	run := func() error { return bench(ctx, parts) }
+	if *traced {
+		run = func() error { return traceTurns(ctx) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
