@@ -14,7 +14,7 @@ import (
 var volatile = regexp.MustCompile(`(?P<event>` + uuidForm + `\.\d+\b)|(?P<uuid>\b` + uuidForm + `\b)|(?P<call>\bcall_[0-9a-f]{24}\b)` +
 	`|(?P<hitl>\bhitl_` + uuidForm + `\b)|(?P<clock>\*Mar +1 00:\d\d:\d\d\.\d{3})` +
 	`|(?P<time>\b\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:?\d\d)?)|(?P<port>127\.0\.0\.1:\d+)` +
-	`|"request_id"(?P<blank1>: ?)"(?P<request>[A-Za-z0-9]{32})"` +
+	`|"request_id"(?P<blank1>: ?)"(?P<request>[A-Za-z0-9-]{32,36})"` +
 	`|(?P<estimate>"input_tokens": ?\d+,\s*"output_tokens": ?\d+,\s*"total_tokens": ?\d+,\s*"llm_calls": ?\d+,\s*"tool_calls": ?\d+,\s*"estimated": ?true)` +
 	`|"remaining"(?P<blank2>: ?)(?P<remaining>\d+)|\\?"execution_time\\?": (?P<took>[0-9.e-]+)|(?P<blank3>\n +)"id": (?P<number>\d+),`)
 

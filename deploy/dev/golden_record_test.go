@@ -261,10 +261,10 @@ func (g *golden) body(contentType string, text []byte) {
 // compare holds the file against what is kept of it, or writes it.
 func (g *golden) compare(path string) {
 	g.t.Helper()
+	got := "# " + g.file.about + "\n# What <…> stands for is said in README.md.\n\n" + newNormaliser(g.t).text(strings.TrimRight(g.text.String(), "\n")) + "\n"
 	if g.t.Failed() {
 		return
 	}
-	got := "# " + g.file.about + "\n# What <…> stands for is said in README.md.\n\n" + newNormaliser(g.t).text(strings.TrimRight(g.text.String(), "\n")) + "\n"
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			g.t.Fatal(err)
