@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -55,6 +56,29 @@ func openDoor(t *testing.T, model *scriptmodel.Server) *modelDoor {
 	return d
 }
 
+// openCollector takes traces as a collector does, and keeps what they say.
+func (s *secretRun) openCollector() *httptest.Server {
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := io.Reader(r.Body)
+		if r.Header.Get("Content-Encoding") == "gzip" {
+			unzipped, err := gzip.NewReader(r.Body)
+			if err != nil {
+				w.WriteHeader(http.StatusBadRequest)
+				return
+			}
+			body = unzipped
+		}
+		content, err := io.ReadAll(body)
+		if err != nil { // of a process that was killed
+			return
+		}
+		s.spans.Write(append(content, fmt.Sprint(r.Header)...))
+		w.Header().Set("Content-Type", "application/x-protobuf")
+	}))
+	s.t.Cleanup(collector.Close)
+	return collector
+}
+
 // secretRun is an all-in-one server with a lab, a model and secrets that stand nowhere else.
 type secretRun struct {
 	t       *testing.T
@@ -64,6 +88,8 @@ type secretRun struct {
 	lab     *simlab.Lab
 	model   *scriptmodel.Server
 	door    *modelDoor
+	spans   lockedBuffer
+	traces  string // where they are sent to
 	url     string
 	api     *client.Client
 	project string
@@ -79,7 +105,7 @@ func newSecretRun(t *testing.T) *secretRun {
 		"model key": "sk-" + random(), "NATS token": random(),
 	}}
 	t.Cleanup(s.model.Close)
-	s.door = openDoor(t, s.model)
+	s.door, s.traces = openDoor(t, s.model), s.openCollector().URL
 	var err error
 	if s.lab, err = simlab.Start(t.Context(), simlab.Options{
 		Passwords: map[string]string{"admin": s.secrets["password"], "student": s.secrets["student's password"]}, TokenSecret: random(),
@@ -93,7 +119,8 @@ func newSecretRun(t *testing.T) *secretRun {
 func (s *secretRun) start(listen string) *process {
 	s.t.Helper()
 	p, at := start(s.t, true, "dev", "--data", s.data, "--listen", listen, "--gns3-url", s.lab.URL(), "--model-base-url", s.door.URL+"/v1", "--model", "scripted",
-		"--model-api-key", s.secrets["model key"], "--nats-token", s.secrets["NATS token"], "--log-level", "debug")
+		"--model-api-key", s.secrets["model key"], "--nats-token", s.secrets["NATS token"], "--log-level", "debug",
+		"--otlp-endpoint", s.traces, "--metrics-listen", "127.0.0.1:0")
 	s.url = at
 	return p
 }
@@ -133,6 +160,23 @@ func (s *secretRun) get(token, path string) int {
 	return resp.StatusCode
 }
 
+// measure keeps what the process shows as metrics.
+func (s *secretRun) measure(p *process) {
+	s.t.Helper()
+	_, line, _ := strings.Cut(p.out.String(), "\nmetrics ")
+	at, _, _ := strings.Cut(line, "\n")
+	resp, err := http.Get(strings.TrimSpace(at))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || !bytes.Contains(body, []byte("copilot_http_request_duration_seconds")) {
+		s.t.Errorf("metrics: %v %s", err, body)
+	}
+	s.found.add("metrics", body)
+}
+
 // collect keeps what is streamed up to the first event that fits, or to the end.
 func (s *secretRun) collect(events <-chan client.Received, fits func(client.Received) bool) {
 	s.t.Helper()
@@ -162,6 +206,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	s.model.On("and now this", func(r *scriptmodel.Reply) { r.Say("half of it"); r.Hold(nil) })
 	events := follow(t, s.api, s.project, "killed", "and now this")
 	s.collect(events, isType(schema.EventContent))
+	s.measure(first)
 	first.kill()
 	s.found.addFolder(t, "killed", s.data)
 	s.model.On("and now this", func(r *scriptmodel.Reply) {
@@ -179,6 +224,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 			t.Errorf("%s without a lab: %d", path, status)
 		}
 	}
+	s.measure(second)
 	if status := second.interrupt(); status != 0 {
 		t.Fatalf("exit status %d", status)
 	}
@@ -190,6 +236,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	s.door.mu.Lock()
 	defer s.door.mu.Unlock()
 	s.found.add("model requests", s.door.said.Bytes())
+	s.found.add("traces", []byte(s.spans.String()))
 	if len(s.door.keys) != 1 || !s.door.keys["Bearer "+s.secrets["model key"]] {
 		t.Errorf("the model was asked with %d keys", len(s.door.keys))
 	}
@@ -300,6 +347,9 @@ func (s *secretRun) look() {
 		if len(s.found[part]) == 0 && len(s.found["ended "+part]) == 0 {
 			s.t.Errorf("there is no %s", part)
 		}
+	}
+	if traces := s.found["traces"]; !bytes.Contains(traces, []byte("RunActivity:CallModel")) || !bytes.Contains(traces, []byte("copilot.turn_id")) {
+		s.t.Errorf("%d bytes of traces, without what a turn does", len(traces))
 	}
 	if !strings.Contains(string(s.found["log 0"]), "level=DEBUG") {
 		s.t.Error("nothing is logged at debug")
