@@ -112,6 +112,9 @@ func (o Options) arguments(p ports) []string {
 		// Eager starts save the two polls between a request and its first activity.
 		"--dynamic-config-value", "system.enableActivityEagerExecution=true",
 		"--dynamic-config-value", "system.enableEagerWorkflowStart=true",
+		// A shard looks for new tasks 20 times a second at most, and all workflows of a dev server share one: once that is used up, each step
+		// of each turn waits for the next 50 ms.
+		"--dynamic-config-value", "history.transferProcessorMaxPollRPS=1000",
 		"--log-level", "warn",
 		"--color", "never",
 	}
