@@ -61,7 +61,11 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	ctx, cancel := context.WithTimeout(ctx, exportWait)
 	defer cancel()
 	defer context.AfterFunc(e.over, cancel)()
-	if err := e.Exporter.ExportSpans(ctx, spans); err != nil {
+	err := e.over.Err() // a context that has ended cancels another one a moment later
+	if err == nil {
+		err = e.Exporter.ExportSpans(ctx, spans)
+	}
+	if err != nil {
 		e.complain(len(spans), err)
 	}
 	return nil
