@@ -71,7 +71,14 @@ func (l *lockedBuffer) String() string {
 // start runs the program and gives what stands behind "ready " in its output, "" for a program that isn't a server.
 func start(t *testing.T, server bool, args ...string) (*process, string) {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(binary, args...), done: make(chan struct{})}
+	return startCommand(t, server, exec.Command(binary, args...))
+}
+
+// startCommand is start for a command that becomes the program.
+func startCommand(t *testing.T, server bool, command *exec.Cmd) (*process, string) {
+	t.Helper()
+	args := command.Args[1:]
+	p := &process{t: t, cmd: command, done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), "COPILOT_LOG_LEVEL=warn")
 	p.cmd.Stderr = &p.err
 	pipe, err := p.cmd.StdoutPipe()

@@ -196,7 +196,7 @@ func (s *Server) signal(ctx context.Context, sessionKey, name string, payload an
 
 func turnUnreachable(err error) error {
 	return schema.Errorf(schema.CodeUnavailable, "The turn could not be reached: Temporal doesn't answer.").
-		WithHint("Try again in a moment; if it stays, look whether Temporal is running.").WithCause(err)
+		WithHint("Try again in a moment; if it stays, look whether Temporal is running and has room on its disk.").WithCause(err)
 }
 
 // refreshCredential gives the session's running turn the token that its owner uses now, and wakes it when it waits for one. A turn that

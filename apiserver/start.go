@@ -139,5 +139,5 @@ func (s *Server) describe(ctx context.Context, sessionKey, runID string) (foundR
 
 func temporalUnavailable(err error) error {
 	return schema.Errorf(schema.CodeUnavailable, "The turn could not be started: Temporal doesn't answer.").
-		WithHint("Try again in a moment; if it stays, look whether Temporal is running.").WithCause(err)
+		WithHint("Try again in a moment; if it stays, look whether Temporal is running and has room on its disk.").WithCause(err)
 }

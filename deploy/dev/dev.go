@@ -58,7 +58,7 @@ type Stack struct {
 	o         Options
 	lock      *flock.Flock
 	telemetry *telemetry.Telemetry
-	temporal  *temporaldev.Server
+	temporal  *keptTemporal
 	nats      *NATS
 	lab       *simlab.Lab
 	model     *demomodel.Server
@@ -194,7 +194,7 @@ func (s *Stack) startBackends(ctx context.Context) (stack.Backends, error) {
 		return b, err
 	}
 	if s.temporal != nil {
-		b.TemporalAddress = s.temporal.Address()
+		b.TemporalAddress = s.temporal.current().Address()
 	}
 	if s.nats != nil {
 		b.NATSInProcess = s.nats
@@ -213,7 +213,7 @@ func (s *Stack) startTemporal(ctx context.Context) (err error) {
 	for _, name := range schema.SearchAttributes() {
 		attributes[name] = "Keyword"
 	}
-	s.temporal, err = temporaldev.Start(ctx, temporaldev.Options{
+	s.temporal, err = startTemporal(ctx, temporaldev.Options{
 		DataDir: s.o.Data, Namespace: s.o.Namespace, SearchAttributes: attributes, Logger: s.o.Log,
 		Progress: func(line string) { fmt.Fprintln(s.o.Say, line) },
 	})
@@ -255,7 +255,7 @@ const defaultServer = "http://127.0.0.1:8080"
 func (s *Stack) announce(ctx context.Context) {
 	var lines []string
 	if s.temporal != nil {
-		lines = append(lines, "temporal    ui "+s.temporal.UIAddress()+", frontend "+s.temporal.Address())
+		lines = append(lines, "temporal    ui "+s.temporal.current().UIAddress()+", frontend "+s.temporal.current().Address())
 	}
 	if s.lab != nil {
 		lines = append(lines, "gns3        simulated lab, new at each start: users admin/admin and student/student (use --gns3-url for a real server)")
@@ -311,22 +311,15 @@ func (s *Stack) URL() string { return s.url }
 func (s *Stack) MetricsURL() string { return s.telemetry.MetricsURL() }
 
 // TemporalAddress is where the Temporal dev server listens that was brought along.
-func (s *Stack) TemporalAddress() string { return s.temporal.Address() }
+func (s *Stack) TemporalAddress() string { return s.temporal.current().Address() }
 
 // wait returns when the stack should end: nil when it was told to.
 func (s *Stack) wait(ctx context.Context) error {
-	var temporalGone <-chan struct{}
-	if s.temporal != nil {
-		temporalGone = s.temporal.Done()
-	}
 	select {
 	case <-ctx.Done():
 		return nil
 	case err := <-s.api.Failed():
 		return err
-	case <-temporalGone:
-		return schema.Errorf(schema.CodeUnavailable, "The Temporal server ended by itself.").
-			WithHint("Its log is in %s. Start again: turns that were running go on.", s.o.Data)
 	}
 }
 

@@ -203,5 +203,5 @@ func unavailable(err error) error {
 		return err
 	}
 	return schema.Errorf(schema.CodeUnavailable, "The event stream can't be used at the moment.").
-		WithHint("Try again; if it stays, look whether NATS is running.").WithCause(err)
+		WithHint("Try again; if it stays, look whether NATS is running and has room on its disk.").WithCause(err)
 }
