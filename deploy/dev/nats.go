@@ -53,6 +53,8 @@ func StartNATS(o NATSOptions) (*NATS, error) {
 	options := &server.Options{
 		ServerName: "gns3-copilot", JetStream: true, StoreDir: o.Dir, MaxPayload: maxPayload, Authorization: o.Token,
 		NoSigs: true, DontListen: o.Listen == "", JetStreamMaxStore: maxStore,
+		// Each open stream of a turn is one, and how many there are is for the API to say.
+		JetStreamLimits: server.JSLimitOpts{DefaultMaxConsumers: -1},
 	}
 	if o.Listen != "" {
 		host, port, err := net.SplitHostPort(o.Listen)
