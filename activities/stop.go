@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -41,10 +42,12 @@ func watched(ctx context.Context, bus *progress.Bus, turnID string, stop atStop)
 		return nil, nil, err
 	}
 	var wg sync.WaitGroup
-	// They go on until the work is over: what is aborted may still be leaving a console tidy. They have a goroutine of their own: they can block for seconds while Temporal is away, and must not hold up the work.
+	// Beats go on until the work is over: what is aborted may still be leaving a console tidy. They have a goroutine of their own: they can
+	// block for seconds while Temporal is away, and must not hold up the work.
 	wg.Go(func() {
-		tick := time.NewTicker(beat)
-		defer tick.Stop()
+		// The first comes at a moment of each activity's own, so that many which began together don't all write at once ever after.
+		next := time.NewTimer(beat/2 + rand.N(beat))
+		defer next.Stop()
 		alive := context.WithoutCancel(ctx) // the SDK sends nothing for a context that has ended
 		stopping := activity.GetWorkerStopChannel(ctx)
 		if stop == finish {
@@ -52,7 +55,8 @@ func watched(ctx context.Context, bus *progress.Bus, turnID string, stop atStop)
 		}
 		for {
 			select {
-			case <-tick.C:
+			case <-next.C:
+				next.Reset(beat)
 				activity.RecordHeartbeat(alive)
 			case <-stopping:
 				cancel(errStopping)
