@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"gns3copilot/apiserver/client"
 	"gns3copilot/schema"
 )
 
 type approvalsCmd struct {
 	serverFlags
-	Confirm string `env:"-" help:"Confirm the call with this id; for a high danger the second time too." placeholder:"ID"`
+	Confirm string `env:"-" help:"Confirm the call with this id. One of high danger needs it twice, the second time with --second." placeholder:"ID"`
 	Reject  string `env:"-" help:"Reject the call with this id." placeholder:"ID"`
 	Reason  string `env:"-" help:"Why it is rejected; the model is told."`
 	Second  bool   `env:"-" help:"This is the second confirmation of a high danger."`
@@ -83,13 +84,31 @@ func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
 			reply, err = api.Confirm(ctx, it.ProjectID, it.SessionID, schema.ConfirmRequest{ToolCallIDs: []string{id}, SecondConfirmation: a.Second,
 				HITLSessionID: it.HITLSessionID, ExpectedSHA256: map[string]string{id: it.ArgsSHA256}})
 		}
-		if err == nil {
-			fmt.Fprintln(c.out, reply.Message)
-			if len(reply.StillPending) > 0 {
-				fmt.Fprintf(c.out, "Confirm it a second time with: gns3-copilot approvals --confirm %s --second\n", id)
-			}
+		if err != nil {
+			return err
 		}
+		fmt.Fprintf(c.out, "%s: %s\n", reply.Status, printable(it.Description))
+		if reply.Status == "accepted" {
+			fmt.Fprintln(c.out, reply.Message)
+		}
+		if len(reply.StillPending) > 0 {
+			fmt.Fprintf(c.out, "It is dangerous, and needs a second word: gns3-copilot approvals --confirm %s --second\n", id)
+		}
+		return nil
+	}
+	return notWaiting(ctx, api, id)
+}
+
+// notWaiting says what became of a call that doesn't wait.
+func notWaiting(ctx context.Context, api *client.Client, id string) error {
+	decided, err := api.Decided(ctx)
+	if err != nil {
 		return err
+	}
+	for _, it := range decided {
+		if it.ToolCallID == id {
+			return schema.Errorf(schema.CodeConflict, "The call %q waits no longer: it is %s.", id, it.State).WithHint("gns3-copilot approvals --history tells more.")
+		}
 	}
 	return schema.Errorf(schema.CodeNotFound, "No call %q waits.", id).WithHint("gns3-copilot approvals lists what does.")
 }
@@ -99,7 +118,7 @@ func lineMark(d schema.DeviceChange, line int) string {
 	switch {
 	case line < d.Acked:
 		return "|"
-	case d.State == "unknown", line < d.Begun:
+	case line < d.Begun:
 		return "?"
 	default:
 		return "-"

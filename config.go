@@ -42,11 +42,19 @@ func (f logFlags) logger(c *console) *slog.Logger {
 	if err := level.UnmarshalText([]byte(f.LogLevel)); err != nil {
 		level = slog.LevelWarn // validated before; a logger is made in any case
 	}
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
 	if f.LogFormat == "json" {
 		return slog.New(observe.LogHandler{Handler: slog.NewJSONHandler(c.err, options)})
 	}
 	return slog.New(observe.LogHandler{Handler: slog.NewTextHandler(c.err, options)})
+}
+
+// readable writes times with their unit in both formats: JSON would have bare nanoseconds.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // telemetryFlags say where a process tells what it does.

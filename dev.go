@@ -41,8 +41,9 @@ func (f labFlags) faults(gns3URL string) []string {
 // Help explains the command.
 func (devCmd) Help() string {
 	return "Needs nothing but Go and a C compiler. Without flags it brings along a Temporal dev server (built once when none is found, which " +
-		"takes minutes), an embedded NATS, SQLite, a simulated lab and an offline demo model. It prints \"ready http://HOST:PORT\" when a chat " +
-		"would work. Ctrl-C ends all of it; started again on the same --data, it resumes what was running. The simulated lab itself begins anew each time."
+		"takes minutes), an embedded NATS, SQLite, a simulated lab and an offline demo model. It prints \"ready http://HOST:PORT\" when it " +
+		"answers; a GNS3 server of yours that doesn't answer yet is named beside. Ctrl-C ends all of it; started again on the same --data, " +
+		"it resumes what was running. The simulated lab itself begins anew each time."
 }
 
 // Validate names every fault of the flags.

@@ -141,7 +141,7 @@ func (t *Tools) resolved(ctx context.Context, ref schema.TurnRef, a store.Approv
 		return err
 	}
 	if added {
-		t.Metrics.ToolCall(ctx, a.ToolName, string(a.State))
+		t.ended(ctx, a.ToolCallID, a.ToolName, string(a.State))
 	}
 	return t.Bus.Publish(ctx, ref, toolEnd(m), "end/"+a.ToolCallID)
 }

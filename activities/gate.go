@@ -113,6 +113,9 @@ func (t *Tools) propose(ctx context.Context, in schema.GateInput, rows []store.A
 	if err := t.Store.AddApprovals(ctx, rows); err != nil {
 		return err
 	}
+	for _, a := range rows {
+		t.Log.InfoContext(ctx, "approval asked for", "call", a.ToolCallID, "tool", a.ToolName, "danger", a.Danger)
+	}
 	ev := schema.Event{
 		Type: schema.EventHITLRequired, HITLSessionID: rows[0].HITLSessionID,
 		HITLRequired: &schema.HITLRequired{Timeout: in.ApprovalWait, ExpiresAt: in.ExpiresAt},
@@ -144,7 +147,7 @@ func (t *Tools) refuse(ctx context.Context, in schema.GateInput, call schema.Cal
 		return err
 	}
 	if added {
-		t.Metrics.ToolCall(ctx, call.Name, outcomeRefused)
+		t.ended(ctx, call.ID, call.Name, outcomeRefused)
 	}
 	return t.Bus.Publish(ctx, in.TurnRef, toolEnd(m), "end/"+call.ID)
 }

@@ -34,9 +34,16 @@ func outcome(r schema.ToolResponse) string {
 	}
 }
 
-// waited tells how long a call waited for its end.
+// ended tells that a call has its result.
+func (t *Tools) ended(ctx context.Context, id, tool, outcome string) {
+	t.Metrics.ToolCall(ctx, tool, outcome)
+	t.Log.InfoContext(ctx, "tool call ended", "call", id, "tool", tool, "outcome", outcome)
+}
+
+// waited tells how long a call waited for its end, and who ended it.
 func (t *Tools) waited(ctx context.Context, a store.Approval) {
 	if a.DecidedAt != nil {
+		t.Log.InfoContext(ctx, "approval ended", "call", a.ToolCallID, "outcome", a.State, "decided_by", a.DeciderName)
 		t.Metrics.Approval(ctx, a.State, max(0, a.DecidedAt.Sub(a.CreatedAt)))
 	}
 }

@@ -94,6 +94,8 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 	if err := p.tools.Store.EndRun(end, p.in.TurnRef, p.in.Call.ID, result); err != nil {
 		p.tools.Log.ErrorContext(p.end, "push not settled by its sender", "turn", p.in.TurnID, "device", p.in.Device, "error", err)
 	}
+	p.tools.Log.InfoContext(ctx, "push ended", "call", p.in.Call.ID, "device", p.in.Device, "state", result.State,
+		"lines", p.lines, "acknowledged", p.acked)
 	p.tell(result)
 	return schema.ToolItem{}
 }

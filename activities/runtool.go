@@ -109,7 +109,7 @@ func (t *Tools) keep(ctx context.Context, in schema.RunToolInput, r schema.ToolR
 		return 0, err
 	}
 	if added {
-		t.Metrics.ToolCall(ctx, in.Call.Name, outcome(r))
+		t.ended(ctx, in.Call.ID, in.Call.Name, outcome(r))
 	}
 	return len(m.Content), t.Bus.Publish(ctx, in.TurnRef, toolEnd(m), "end/"+in.Call.ID)
 }

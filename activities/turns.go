@@ -75,6 +75,7 @@ func (t *Turns) CloseCalls(ctx context.Context, in schema.CloseCallsInput) error
 		}
 		if added {
 			t.Metrics.ToolCall(ctx, call.Name, outcome(response))
+			t.Log.InfoContext(ctx, "tool call ended", "call", call.ID, "tool", call.Name, "outcome", outcome(response))
 		}
 		if err := t.tellEnd(ctx, in.TurnRef, m); err != nil {
 			return fault(err)
@@ -120,6 +121,12 @@ func (t *Turns) FinishTurn(ctx context.Context, in schema.FinishTurnInput) error
 	}
 	if !finished.Again {
 		t.Metrics.TurnEnded(ctx, finished.StopReason)
+		attrs := []any{"session", in.SessionID, "project", in.ProjectID, "stop_reason", finished.StopReason, "steps", in.Steps,
+			"tool_calls", in.Usage.ToolCalls, "tokens", in.Usage.TotalTokens}
+		if in.Failure != nil {
+			attrs = append(attrs, "code", in.Failure.Code)
+		}
+		t.Log.InfoContext(ctx, "turn ended", attrs...)
 	}
 	if err := t.Vault.Drop(ctx, in.TurnID, in.UserID); err != nil {
 		// The sealed token ends by itself; the turn's end must not wait for it.

@@ -65,6 +65,17 @@ func (i *identities) user(ctx context.Context, token string) (schema.User, error
 	return user, nil
 }
 
+// staleLife is how long a token that was checked once is good for stopping one's own turn while the GNS3 server can't be asked.
+const staleLife = 24 * time.Hour
+
+// last is whose the token was when it was checked last.
+func (i *identities) last(token string) (schema.User, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	id, ok := i.known[sha256.Sum256([]byte(token))]
+	return id.user, ok && i.now().Before(id.until.Add(staleLife))
+}
+
 func (i *identities) remember(key [32]byte, user schema.User) {
 	now := i.now()
 	i.mu.Lock()
@@ -99,6 +110,19 @@ func (s *Server) caller(ctx context.Context, r *http.Request) (caller, error) {
 	}
 	user, err := s.identities.user(ctx, token)
 	return caller{User: user, token: token}, err
+}
+
+// withoutGNS3 marks an operation that does with a caller who was known when the GNS3 server could last be asked.
+const withoutGNS3 = "without GNS3"
+
+// lastCaller is as caller while the GNS3 server is away.
+func (s *Server) lastCaller(r *http.Request) (caller, bool) {
+	token, err := tokenOf(r)
+	if err != nil {
+		return caller{}, false
+	}
+	user, ok := s.identities.last(token)
+	return caller{User: user, token: token}, ok
 }
 
 // project checks that the caller may see the project. Unless verb is empty the project must be opened, too. One that the caller may not see

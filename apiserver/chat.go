@@ -179,8 +179,14 @@ func (s *Server) conversationWhenDone(ref schema.TurnRef, run turnRun) *huma.Str
 		var failure *schema.Error
 		err = s.follow(ctx, reader, ref, run, 0, func(_ string, data []byte) error {
 			var ev schema.Event
-			if json.Unmarshal(data, &ev) == nil && ev.Type == schema.EventError {
+			if err := json.Unmarshal(data, &ev); err != nil {
+				return err
+			}
+			switch ev.Type {
+			case schema.EventError:
 				failure = &schema.Error{Code: ev.Code, Message: ev.Error, Hint: ev.Hint}
+			case schema.EventAbort:
+				failure = schema.Errorf(schema.CodeAborted, "The turn was aborted.").WithHint("The session's history has what was said until then.")
 			}
 			return nil
 		})

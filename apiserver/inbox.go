@@ -134,7 +134,7 @@ func (s *Server) changes(ctx context.Context, r request, in *changesInput) (*bod
 
 func deviceChange(r store.DeviceRun) schema.DeviceChange {
 	return schema.DeviceChange{
-		ToolCallID: r.ToolCallID, DeviceName: r.Device, State: string(r.State), Lines: r.Lines, Begun: r.Begun, Acked: r.Acked, Output: r.Output, Error: r.Error,
+		ToolCallID: r.ToolCallID, DeviceName: r.Device, State: string(r.State), Lines: r.Lines, Begun: r.MayHaveBegun(), Acked: r.Acked, Output: r.Output, Error: r.Error,
 		Diff: r.Diff, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 }

@@ -193,7 +193,7 @@ type DeviceChange struct {
 	DeviceName string   `json:"device_name"`
 	State      string   `json:"state"` // running, done, failed, unknown, nothing
 	Lines      []string `json:"lines"`
-	// Begun counts the lines that may have been typed; of a push in the state unknown, whose sender was lost, nobody can tell.
+	// Begun counts the lines that may have been typed: one more than were acknowledged while the push runs, and when its sender was lost.
 	Begun      int        `json:"begun"`
 	Acked      int        `json:"acknowledged"`
 	Output     string     `json:"output"`

@@ -154,12 +154,12 @@ func (c *Client) call(ctx context.Context, method, path, token string, in, out a
 	start := time.Now()
 	resp, err := c.http.Do(req)
 	if err != nil {
-		c.log.DebugContext(ctx, "gns3 request failed", "method", method, "path", path, "took", time.Since(start), "error", err)
+		c.log.DebugContext(ctx, "gns3 request failed", "method", method, "path", path, "duration", time.Since(start), "error", err)
 		return c.noAnswer(err)
 	}
 	defer resp.Body.Close()
 	span.SetAttributes(attribute.Int("http.response.status_code", resp.StatusCode))
-	c.log.DebugContext(ctx, "gns3 request", "method", method, "path", path, "status", resp.StatusCode, "took", time.Since(start))
+	c.log.DebugContext(ctx, "gns3 request", "method", method, "path", path, "status", resp.StatusCode, "duration", time.Since(start))
 
 	if resp.StatusCode/100 != 2 {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a part of it is enough, or none

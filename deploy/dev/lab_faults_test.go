@@ -263,3 +263,25 @@ func (s *labSite) awaitRefusal() {
 		<-tick.C
 	}
 }
+
+// TestGNS3GoneDoesNotKeepATurnFromBeingStopped: its owner, who was known a moment ago, stops it; somebody who wasn't can't.
+func TestGNS3GoneDoesNotKeepATurnFromBeingStopped(t *testing.T) {
+	s, session := startLabSite(t), newSession()
+	suite.model.On("stop me without a lab", func(r *scriptmodel.Reply) { r.Say("begun"); r.Hold(nil) })
+	stream := s.post(session, "stop me without a lab")
+	until(t, stream, isType(schema.EventContent))
+	s.down()
+	stranger := client.New(s.stack.URL(), nil)
+	stranger.SetToken("never.seen.before")
+	if err := stranger.Abort(t.Context(), s.project, session); schema.CodeOf(err) != schema.CodeGNS3Unavailable {
+		t.Errorf("a stranger: %v", err)
+	}
+	if err := s.Abort(t.Context(), s.project, session); err != nil {
+		t.Fatal(err)
+	}
+	if done := last(until(t, stream, isType(schema.EventDone))); done.StopReason != schema.StopAborted {
+		t.Errorf("%+v", done.Event)
+	}
+	s.again()
+	s.checkDevices(session)
+}

@@ -232,6 +232,20 @@ func TestWithoutAStream(t *testing.T) {
 	if status != http.StatusBadGateway || !strings.Contains(body, `"code":"model_auth"`) {
 		t.Errorf("%d %s", status, body)
 	}
+
+	session, aborted := newSession(), make(chan error, 1)
+	suite.model.On("as an abort", func(r *scriptmodel.Reply) {
+		r.Say("begun")
+		go func() { aborted <- u.Abort(t.Context(), u.project, session) }()
+		r.Hold(nil)
+	})
+	status, body = u.raw(http.MethodPost, "/v3/projects/"+u.project+"/chat/stream", `{"message": "as an abort", "stream": false, "session_id": "`+session+`"}`, true)
+	if status != http.StatusConflict || !strings.Contains(body, `"code":"aborted"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if err := <-aborted; err != nil {
+		t.Error(err)
+	}
 }
 
 func TestStopWhileATurnRuns(t *testing.T) {

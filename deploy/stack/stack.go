@@ -88,7 +88,7 @@ func Open(ctx context.Context, b Backends, t *telemetry.Telemetry, log *slog.Log
 	if s.vault, err = vault.Open(ctx, s.bus.JetStream(), b.SecretKey); err != nil {
 		return nil, err
 	}
-	options := client.Options{HostPort: b.TemporalAddress, Namespace: b.Namespace, Logger: tlog.NewStructuredLogger(log)}
+	options := client.Options{HostPort: b.TemporalAddress, Namespace: b.Namespace, Logger: tlog.NewStructuredLogger(slog.New(sdkLog{log.Handler()}))}
 	if err = t.Temporal(&options, log); err != nil {
 		return nil, err
 	}

@@ -270,9 +270,13 @@ func (a Approval) View(now time.Time) schema.PendingTool {
 	if json.Valid([]byte(a.Arguments)) {
 		args = json.RawMessage(a.Arguments) // keys and numbers stay as they are
 	}
+	remaining := 0
+	if a.DecidedAt == nil {
+		remaining = max(0, int(a.ExpiresAt.Sub(now).Seconds()))
+	}
 	return schema.PendingTool{
 		ToolCallID: a.ToolCallID, ToolName: a.ToolName, ToolArgs: args, DangerLevel: a.Danger, Description: a.Description,
-		ArgsSHA256: a.ArgsSHA256, Reasons: a.Reasons, Preview: a.Preview, Remaining: max(0, int(a.ExpiresAt.Sub(now).Seconds())),
+		ArgsSHA256: a.ArgsSHA256, Reasons: a.Reasons, Preview: a.Preview, Remaining: remaining,
 		ExpiresAt: a.ExpiresAt, Confirmations: a.Confirmations, ConfirmationsRequired: a.Required,
 	}
 }

@@ -48,6 +48,15 @@ type DeviceRun struct {
 	FinishedAt *time.Time
 }
 
+// MayHaveBegun is how many lines may have been typed. While a push runs, and for one whose sender was lost, that is one more than were
+// acknowledged: a line is begun only when the one before it is.
+func (r DeviceRun) MayHaveBegun() int {
+	if r.State == RunRunning || r.State == RunUnknown {
+		return min(r.Acked+1, len(r.Lines))
+	}
+	return r.Begun
+}
+
 func run(db *gorm.DB, ref schema.TurnRef, callID, device string) *gorm.DB {
 	return db.Where("turn_id = ? AND tool_call_id = ? AND device = ?", ref.TurnID, callID, device)
 }
