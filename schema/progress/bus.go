@@ -36,11 +36,15 @@ type Options struct {
 	Logger     *slog.Logger
 }
 
-// Bus is a connection to the event stream, safe for concurrent use.
+// Bus is the connection to the event stream, safe for concurrent use.
 type Bus struct {
-	nc  *nats.Conn
-	js  jetstream.JetStream
-	log *slog.Logger
+	nc *nats.Conn
+	js jetstream.JetStream
+	// reading is a connection of the readers' own: a server that can't get rid of what many of them ask for at once ends their connection,
+	// and that must not be the one which turns publish on.
+	reading *nats.Conn
+	readers jetstream.JetStream
+	log     *slog.Logger
 }
 
 // Connect dials NATS and makes sure that the stream is there. It fails with CodeUnavailable.
@@ -53,33 +57,48 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	if o.InProcess != nil {
 		opts = append(opts, nats.InProcessServer(o.InProcess))
 	}
-	nc, err := nats.Connect(o.URL, opts...)
-	if errors.Is(err, nats.ErrAuthorization) {
-		return nil, schema.Errorf(schema.CodeUnavailable, "NATS at %s refuses the token.", o.URL).
-			WithHint("Give the same --nats-token (COPILOT_NATS_TOKEN) as to the NATS server.").WithCause(err)
+	b := &Bus{log: o.Logger}
+	var err error
+	if b.nc, b.js, err = dial(o.URL, opts, jetstream.WithPublishAsyncMaxPending(16384)); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, unavailable(fmt.Errorf("connect to NATS: %w", err))
+	if b.reading, b.readers, err = dial(o.URL, opts); err != nil {
+		b.nc.Close()
+		return nil, err
 	}
-	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(16384))
-	if err != nil {
-		nc.Close()
-		return nil, unavailable(err)
-	}
-	b := &Bus{nc: nc, js: js, log: o.Logger}
-	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	_, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: StreamName, Subjects: []string{"turn.>"}, Storage: jetstream.FileStorage, Discard: jetstream.DiscardOld,
 		MaxAge: maxAge, MaxBytes: maxBytes, Duplicates: dedupWindow, AllowDirect: true,
 	})
 	if err != nil {
-		nc.Close()
+		b.Close()
 		return nil, unavailable(fmt.Errorf("open the event stream: %w", err))
 	}
 	return b, nil
 }
 
-// Close ends the connection.
-func (b *Bus) Close() { b.nc.Close() }
+func dial(url string, opts []nats.Option, more ...jetstream.JetStreamOpt) (*nats.Conn, jetstream.JetStream, error) {
+	nc, err := nats.Connect(url, opts...)
+	if errors.Is(err, nats.ErrAuthorization) {
+		return nil, nil, schema.Errorf(schema.CodeUnavailable, "NATS at %s refuses the token.", url).
+			WithHint("Give the same --nats-token (COPILOT_NATS_TOKEN) as to the NATS server.").WithCause(err)
+	}
+	if err != nil {
+		return nil, nil, unavailable(fmt.Errorf("connect to NATS: %w", err))
+	}
+	js, err := jetstream.New(nc, more...)
+	if err != nil {
+		nc.Close()
+		return nil, nil, unavailable(err)
+	}
+	return nc, js, nil
+}
+
+// Close ends the connections.
+func (b *Bus) Close() {
+	b.reading.Close()
+	b.nc.Close()
+}
 
 // Connected tells whether NATS can be reached now.
 func (b *Bus) Connected() bool { return b.nc.IsConnected() }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,9 +22,12 @@ func TestMain(m *testing.M) {
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 // openBus runs a real server in this process.
-func openBus(t *testing.T) *Bus {
+func openBus(t *testing.T) *Bus { return openBusOn(t, &server.Options{}) }
+
+func openBusOn(t *testing.T, o *server.Options) *Bus {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{JetStream: true, StoreDir: t.TempDir(), DontListen: true, NoSigs: true})
+	o.JetStream, o.StoreDir, o.DontListen, o.NoSigs = true, t.TempDir(), true, true
+	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,6 +223,49 @@ func TestLargeEventsKeepTheirText(t *testing.T) {
 	defer r.Close()
 	if item := next(t, r); item.Event.ToolOutput != string(big) {
 		t.Fatal("the text came back changed")
+	}
+}
+
+// TestTurnsPublishWhateverReadersAskFor has readers ask for more than the server holds for a connection, which it ends then: turns must not
+// notice.
+func TestTurnsPublishWhateverReadersAskFor(t *testing.T) {
+	b := openBusOn(t, &server.Options{MaxPending: 1 << 20})
+	p := b.Publisher(ref)
+	for range readAhead {
+		if err := p.Send(text(strings.Repeat("x", 500_000), 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.Follow(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading := make(chan error)
+	go func() {
+		for err == nil {
+			_, err = r.Next(t.Context())
+		}
+		reading <- err
+	}()
+	defer func() {
+		r.Close()
+		<-reading
+	}()
+	other := ref
+	other.TurnID = "t2"
+	for deadline := time.Now().Add(20 * time.Second); b.reading.Stats().Reconnects == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("the readers didn't ask for too much")
+		}
+		if err := b.Publish(t.Context(), other, text("a word", 1), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := b.nc.Stats().Reconnects; n != 0 {
+		t.Errorf("the turns' connection was ended %d times", n)
 	}
 }
 

@@ -37,8 +37,12 @@ type Item struct {
 	Stale bool
 }
 
-// readAhead is how many events a reader holds.
-const readAhead = 64
+// Bounds of what a reader asks for at once, in events and in bytes: the server holds that much for each until it is sent, and ends the
+// connection of readers for whom it holds too much. An event, of which the server's max_payload is 8 MiB, must fit into the bytes.
+const (
+	readAhead      = 16
+	readAheadBytes = 9 << 20
+)
 
 // returnTries is how often a reader tries to take up a stream that was away, after 0, 1, 3 and 7 s. Its Next heeds no context meanwhile.
 const returnTries = 4
@@ -58,7 +62,7 @@ type Reader struct {
 func (b *Bus) Follow(ctx context.Context, ref schema.TurnRef) (_ *Reader, err error) {
 	ctx, span := observe.Start(ctx, "follow events")
 	defer func() { observe.End(span, err) }()
-	cons, err := b.js.OrderedConsumer(ctx, StreamName, jetstream.OrderedConsumerConfig{
+	cons, err := b.readers.OrderedConsumer(ctx, StreamName, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{subject(ref)}, DeliverPolicy: jetstream.DeliverAllPolicy, InactiveThreshold: inactive,
 		MaxResetAttempts: returnTries,
 	})
@@ -66,11 +70,11 @@ func (b *Bus) Follow(ctx context.Context, ref schema.TurnRef) (_ *Reader, err er
 		return nil, unavailable(fmt.Errorf("follow turn: %w", err))
 	}
 	// A reader holds little ahead of its client, which may be slow.
-	it, err := cons.Messages(jetstream.PullMaxMessages(readAhead))
+	it, err := cons.Messages(jetstream.PullMaxMessagesWithBytesLimit(readAhead, readAheadBytes))
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("follow turn: %w", err))
 	}
-	return &Reader{js: b.js, cons: cons, it: it, filter: newFilter()}, nil
+	return &Reader{js: b.readers, cons: cons, it: it, filter: newFilter()}, nil
 }
 
 // Next gives the turn's next event. It waits until there is one or ctx ends; while the event stream is away, until Close. It fails with
