@@ -35,10 +35,10 @@ type Event struct {
 	Content   string    `json:"content,omitempty"`    // content
 	MessageID string    `json:"message_id,omitempty"` // content, tool_call, retry
 	// Attempt counts the tries of a model call, from 1. Readers drop what an older attempt still sends.
-	Attempt      int           `json:"attempt,omitempty"`       // content, tool_call, retry
-	ToolCall     *ToolCallView `json:"tool_call,omitempty"`     // tool_call
-	ToolName     string        `json:"tool_name,omitempty"`     // tool_start, tool_end
-	PendingTools []PendingTool `json:"pending_tools,omitempty"` // hitl_required
+	Attempt      int           `json:"attempt,omitempty"`                        // content, tool_call, retry
+	ToolCall     *ToolCallView `json:"tool_call,omitempty"`                      // tool_call
+	ToolName     string        `json:"tool_name,omitempty"`                      // tool_start, tool_end
+	PendingTools []PendingTool `json:"pending_tools,omitempty" nullable:"false"` // hitl_required
 	// HITLSessionID names the calls of one assistant message that wait together.
 	HITLSessionID string `json:"hitl_session_id,omitempty"` // hitl_required, hitl_resolved
 	ToolCallID    string `json:"tool_call_id,omitempty"`    // tool_start, tool_end, device_progress, hitl_resolved
@@ -46,29 +46,29 @@ type Event struct {
 	*DeviceProgress
 	*HITLRequired
 	*HITLResolved
-	Title      string     `json:"title,omitempty"`       // title
-	Error      string     `json:"error,omitempty"`       // error
-	Code       Code       `json:"code,omitempty"`        // error, waiting
-	Hint       string     `json:"hint,omitempty"`        // error
-	Reason     string     `json:"reason,omitempty"`      // retry, waiting, reset, abort
-	TurnID     string     `json:"turn_id,omitempty"`     // done
-	Usage      *Usage     `json:"usage,omitempty"`       // done
-	StopReason StopReason `json:"stop_reason,omitempty"` // done
+	Title      string     `json:"title,omitempty"`                                           // title
+	Error      string     `json:"error,omitempty"`                                           // error
+	Code       Code       `json:"code,omitempty"`                                            // error, waiting
+	Hint       string     `json:"hint,omitempty"`                                            // error
+	Reason     string     `json:"reason,omitempty"`                                          // retry, waiting, reset, abort
+	TurnID     string     `json:"turn_id,omitempty"`                                         // done
+	Usage      *Usage     `json:"usage,omitempty"`                                           // done
+	StopReason StopReason `json:"stop_reason,omitempty" enum:"complete,steps,aborted,error"` // done
 	SessionID  string     `json:"session_id"`
 }
 
 // ToolCallView is a tool call as far as the model has written it: the arguments are cumulative.
 type ToolCallView struct {
 	ID       string       `json:"id"`
-	Type     string       `json:"type"`
+	Type     string       `json:"type" enum:"function"`
 	Function FunctionView `json:"function"`
 }
 
 // FunctionView is the called tool. Complete is true once, on a call's last event.
 type FunctionView struct {
 	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-	Complete  bool   `json:"complete,omitempty"`
+	Arguments string `json:"arguments" doc:"JSON text, as far as it has come: each event has all of it again."`
+	Complete  bool   `json:"complete,omitempty" doc:"true once, on a call's last event."`
 }
 
 // DeviceState is where a device stands within a tool call.
@@ -86,10 +86,10 @@ const (
 // DeviceProgress is the body of a device_progress event. Done and Total count commands.
 type DeviceProgress struct {
 	DeviceName string      `json:"device_name"`
-	State      DeviceState `json:"state"`
-	Detail     string      `json:"detail"`
-	Done       int         `json:"done"`
-	Total      int         `json:"total"`
+	State      DeviceState `json:"state" enum:"waiting,connecting,running,done,failed" doc:"waiting: somebody else holds the console."`
+	Detail     string      `json:"detail" doc:"For people."`
+	Done       int         `json:"done" doc:"Commands of this device that are through."`
+	Total      int         `json:"total" doc:"Commands of this device."`
 }
 
 // Text encodes v as JSON without escaping <, > and &: the one encoder for what people and models read. It fails only on values

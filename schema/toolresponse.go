@@ -16,10 +16,10 @@ type ToolResponse struct {
 	Total      int        `json:"total"`
 	Successful int        `json:"successful"`
 	Failed     int        `json:"failed"`
-	Data       []ToolItem `json:"data"`
+	Data       []ToolItem `json:"data" nullable:"false"`
 	Error      string     `json:"error,omitempty"`
 	// Status is set on calls that never ran to an end, such as "aborted".
-	Status   string       `json:"status,omitempty"`
+	Status   string       `json:"status,omitempty" doc:"What became of a call that didn't run to an end: aborted, rejected, modified or expired."`
 	Metadata ToolMetadata `json:"metadata"`
 }
 
@@ -34,10 +34,10 @@ const (
 
 // ToolItem is the result for one device, node or link. ID is the node's id, else its name.
 type ToolItem struct {
-	ID      string     `json:"id"`
+	ID      string     `json:"id" doc:"The node's id, else its name."`
 	Name    string     `json:"name"`
-	Status  ItemStatus `json:"status"`
-	Outcome string     `json:"outcome,omitempty"` // one of the outcomes, or empty
+	Status  ItemStatus `json:"status" enum:"success,failed"`
+	Outcome string     `json:"outcome,omitempty" enum:"aborted,partial,unknown,nothing,rejected,modified,expired" doc:"How it failed, where that matters."`
 	Result  string     `json:"result,omitempty"`
 	Error   string     `json:"error,omitempty"`
 }
@@ -116,8 +116,8 @@ const (
 
 // ToolError is the machine-readable part of a global error.
 type ToolError struct {
-	Code     ToolErrorCode  `json:"code"`
-	Details  map[string]any `json:"details,omitempty"`
+	Code     ToolErrorCode  `json:"code" enum:"VALIDATION_ERROR,EXECUTION_ERROR,TIMEOUT_ERROR,PERMISSION_ERROR,RESOURCE_ERROR,CONFIGURATION_ERROR"`
+	Details  map[string]any `json:"details,omitempty" doc:"code: which failure it was in detail, such as console_busy."`
 	Solution string         `json:"solution,omitempty"`
 }
 

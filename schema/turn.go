@@ -48,7 +48,7 @@ type Usage struct {
 	TotalTokens  int  `json:"total_tokens"`
 	LLMCalls     int  `json:"llm_calls"`
 	ToolCalls    int  `json:"tool_calls"`
-	Estimated    bool `json:"estimated,omitempty"`
+	Estimated    bool `json:"estimated,omitempty" doc:"The provider did not count, so these are estimates."`
 }
 
 // Add sums two usages.

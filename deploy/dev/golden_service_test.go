@@ -40,6 +40,9 @@ func goldenAuthFile(g *golden) {
 
 	g.note("Every operation of the API without a token:")
 	for _, op := range goldenOps(g.t) {
+		if op.path == "/healthz" || op.path == "/readyz" { // which need none
+			continue
+		}
 		path := strings.ReplaceAll(op.path, "{project_id}", g.project)
 		resp := g.send(op.method, path, "", []string{"Authorization", ""})
 		var refused schema.ErrorBody

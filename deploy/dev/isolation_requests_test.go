@@ -116,6 +116,9 @@ func (w *world) operations() []operation {
 	known := recipes()
 	var all []operation
 	for path, methods := range description.Paths {
+		if path == "/healthz" || path == "/readyz" { // they know no callers
+			continue
+		}
 		for method, described := range methods {
 			op := operation{method: strings.ToUpper(method), path: path, tail: path, params: described.Parameters}
 			for _, prefix := range prefixes() {
