@@ -256,6 +256,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	if a := ask(200, http.MethodPost, own+"/hitl/confirm", `{"confirm_all": true}`); !strings.Contains(a.text, `"pending"`) {
 		t.Errorf("no second word is wanted: %s", a.text)
 	}
+	if a := ask(200, http.MethodGet, own+"/hitl-status", ""); strings.Contains(a.text, `"remaining":0`) || !strings.Contains(a.text, `"confirmations":1`) {
+		t.Errorf("no time is left for the second word: %s", a.text)
+	}
 	ask(200, http.MethodPost, own+"/hitl/modify", `{"tool_call_id": "`+toolCall+`", "modified_args": `+better+`}`)
 	until(t, s, isType(schema.EventHITLRequired)) // what was of high danger is asked for again
 	ask(200, http.MethodPost, own+"/hitl/reject", `{"reject_all": true, "reason": "described enough"}`)

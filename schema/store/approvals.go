@@ -271,7 +271,7 @@ func (a Approval) View(now time.Time) schema.PendingTool {
 		args = json.RawMessage(a.Arguments) // keys and numbers stay as they are
 	}
 	remaining := 0
-	if a.DecidedAt == nil {
+	if a.State == schema.ApprovalPending { // also after the first of two confirmations
 		remaining = max(0, int(a.ExpiresAt.Sub(now).Seconds()))
 	}
 	return schema.PendingTool{
