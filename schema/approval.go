@@ -111,7 +111,7 @@ type PreviewDevice struct {
 	ID    string   `json:"id,omitempty" doc:"The node's id; absent when the project has no such device."`
 	Lines []string `json:"lines" nullable:"false" doc:"What is typed, in this order, with the lines that enter and leave the configuration."`
 	// Problem says why the device can't be reached now, when that is known beforehand.
-	Problem string `json:"problem,omitempty" doc:"Why the device can't be reached at the moment. Confirmed all the same, it is tried."`
+	Problem string `json:"problem,omitempty" doc:"Why the device can't be reached at the moment: it is stopped, or there is none of that name."`
 }
 
 // HITLRequired is the body of a hitl_required event, beside pending_tools and hitl_session_id. Timeout is in seconds.

@@ -278,6 +278,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	ask(204, http.MethodDelete, own, "")
 	ask(200, http.MethodGet, "/healthz", "")
 	ask(200, http.MethodGet, "/readyz", "")
+	if a := u.ask(http.MethodGet, u.chatPath("/stream"), "", u.bearer()...); a.status != http.StatusNotFound {
+		t.Errorf("a wrong method is answered with %d %s", a.status, a.text)
+	}
 
 	for path, methods := range d.at("paths") {
 		for method := range d.object(methods) {
