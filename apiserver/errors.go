@@ -27,6 +27,7 @@ var statuses = map[schema.Code]int{
 	schema.CodeTurnRunning:        http.StatusConflict,
 	schema.CodeExpired:            http.StatusConflict,
 	schema.CodeAborted:            http.StatusConflict,
+	schema.CodeCredentialMissing:  http.StatusConflict,
 	schema.CodeModelNotConfigured: http.StatusBadRequest,
 	schema.CodeGNS3Unavailable:    http.StatusBadGateway,
 	schema.CodeUnavailable:        http.StatusServiceUnavailable,
