@@ -150,7 +150,7 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 	return turnRun{runID: runID}, err
 }
 
-func errOtherBody() error {
+func errOtherBody() *schema.Error {
 	return schema.Errorf(schema.CodeInvalid, "1 validation error: Idempotency-Key: it was used with another body").
 		WithHint("Use a new key for a new request.")
 }

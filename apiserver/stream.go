@@ -207,6 +207,10 @@ func (s *Server) endFor(ctx context.Context, ref schema.TurnRef, run turnRun, se
 	turn, err := s.store.Turn(ctx, ref)
 	switch {
 	case err != nil:
+	case turn.SessionKey != ref.SessionKey && turn.SessionKey != turn.ID: // nor a deleted session's
+		// Two requests with one Idempotency-Key came at the same time, and the other's turn is the one that there is: its books aren't ours.
+		other := errOtherBody()
+		events[0] = schema.Event{Type: schema.EventError, Error: other.Message, Code: other.Code, Hint: other.Hint}
 	case !turn.State.Over():
 		if err := s.store.CloseAbandoned(ctx, ref); err != nil {
 			s.log.WarnContext(ctx, "turn not closed", "turn", ref.TurnID, "error", err)
