@@ -163,9 +163,12 @@ func requestFaults(errs []error) []string {
 }
 
 // readJSON is json.Unmarshal in words that name no Go types. Kinds of values have been checked against the description by then, so what
-// doesn't fit into its field is a number.
+// doesn't fit into its field is a number. A field that is there in two spellings is refused: one would be checked, and the other used.
 func readJSON(data []byte, into any) error {
 	err := json.Unmarshal(data, into)
+	if whole, ok := into.(*any); ok && err == nil {
+		return oneSpelling(*whole)
+	}
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case !ok:
@@ -174,4 +177,18 @@ func readJSON(data []byte, into any) error {
 		return errors.New("a number is out of range")
 	}
 	return fmt.Errorf("%s: the number is out of range", wrong.Field)
+}
+
+// oneSpelling fails when an object names a field twice but for the case of its letters.
+func oneSpelling(value any) error {
+	fields, _ := value.(map[string]any)
+	seen := make(map[string]bool, len(fields))
+	for name := range fields {
+		folded := strings.ToLower(strings.ToUpper(name)) // both, since the long s and the Kelvin sign are letters to json as well
+		if seen[folded] {
+			return fmt.Errorf("the field %q is there in two spellings", folded)
+		}
+		seen[folded] = true
+	}
+	return nil
 }

@@ -103,6 +103,10 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		"no JSON":       {`message=a`, 400, schema.CodeMalformed, "The body can't be read as JSON: invalid character"},
 		"deep":          {strings.Repeat("[", 30_000), 400, schema.CodeMalformed, "The body can't be read as JSON: "},
 		"endless":       {named(`"message": "a", "temperature": 1e999`), 400, schema.CodeMalformed, "The body can't be read as JSON: a number is out of range"},
+		"two spellings": {named(`"message": "a", "copilot_mode": "teaching_assistant", "Copilot_Mode": "root"`), 400, schema.CodeMalformed,
+			`The body can't be read as JSON: the field "copilot_mode" is there in two spellings`},
+		"odd spelling": {named(`"message": "a", "max_tokens": 1, "max_to\u212aen\u017f": -1`), 400, schema.CodeMalformed,
+			`The body can't be read as JSON: the field "max_tokens" is there in two spellings`},
 
 		"null":           {`null`, 422, schema.CodeInvalid, "1 validation error: expected object"},
 		"list":           {`[]`, 422, schema.CodeInvalid, "1 validation error: expected object"},
