@@ -23,7 +23,7 @@ type renameInput struct {
 
 // rename gives a session a title of its user's own.
 func (s *Server) rename(ctx context.Context, r request, in *renameInput) (*body[schema.ChatSession], error) {
-	if !visible(in.Body.Title) || strings.ContainsFunc(in.Body.Title, unicode.IsControl) {
+	if !visible(in.Body.Title) || strings.ContainsFunc(in.Body.Title, breaksLine) {
 		return nil, schema.Errorf(schema.CodeInvalid, "1 validation error: title must be one line with something to read in it")
 	}
 	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "rename chat sessions")
@@ -33,6 +33,9 @@ func (s *Server) rename(ctx context.Context, r request, in *renameInput) (*body[
 	session, err = scope.Rename(ctx, session, in.Body.Title)
 	return changed(session, err)
 }
+
+// breaksLine reports whether a title with this character isn't one line.
+func breaksLine(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) }
 
 type sessionInput struct{ SessionPath }
 

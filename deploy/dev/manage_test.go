@@ -53,7 +53,7 @@ func TestRename(t *testing.T) {
 		t.Errorf("after another turn: %+v", s)
 	}
 	for body, want := range map[string]int{
-		`{"title": ""}`: 422, `{"title": "  "}`: 422, `{"title": "a\nb"}`: 422, `{"title": "a\u0000b"}`: 422, `{}`: 422, `{"title": 7}`: 422,
+		`{"title": ""}`: 422, `{"title": "  "}`: 422, `{"title": "a\nb"}`: 422, `{"title": "a\u2028b"}`: 422, `{"title": "a\u0000b"}`: 422, `{}`: 422, `{"title": 7}`: 422,
 		`{"title": "` + title + `x"}`: 422, `{"title"`: 400,
 	} {
 		if status, answer := u.raw(http.MethodPatch, u.chatPath("/sessions/"+session), body, true); status != want {
