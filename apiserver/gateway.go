@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -23,6 +24,7 @@ func (s *Server) gateway(target *url.URL) echo.HandlerFunc {
 			r.SetXForwarded()
 		},
 		FlushInterval: -1, // notifications and consoles are streams
+		ErrorLog:      slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	return func(c echo.Context) error {
 		// A proxy has one error handler, and this one wants the request's context.

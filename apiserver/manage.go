@@ -10,7 +10,9 @@ import (
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
 
+	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 )
 
 type renameInput struct {
@@ -78,11 +80,43 @@ func (s *Server) deleteSession(ctx context.Context, r request, in *sessionInput)
 	if err := s.endTurn(ctx, r, session); err != nil {
 		return nil, err
 	}
-	// The events go first: they are a copy, and a failure leaves the session as it was.
-	if err := s.bus.Forget(ctx, session.Key); err != nil {
+	// A session of that name may begin at once, so what is removed behind the deletion is bounded beforehand.
+	newest, err := s.bus.Newest(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return nil, scope.Delete(ctx, session)
+	runs, err := scope.RunIDs(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	if err := scope.Delete(ctx, session); err != nil {
+		return nil, err
+	}
+	s.removeCopies(context.WithoutCancel(ctx), session.Key, newest, runs)
+	return nil, nil
+}
+
+// copiesWait bounds the removal of a deleted session's copies.
+const copiesWait = 10 * time.Second
+
+// removeCopies removes what else holds a deleted session's words: its events, and the histories of its turns, which begin with the user's
+// message. Nobody can reach them any more, and where this fails they go by themselves when their time is over.
+func (s *Server) removeCopies(ctx context.Context, sessionKey string, newest uint64, runs []string) {
+	ctx, cancel := context.WithTimeout(ctx, copiesWait)
+	defer cancel()
+	if err := s.bus.Forget(ctx, sessionKey, newest); err != nil {
+		s.log.ErrorContext(ctx, "events of a deleted session kept", "error", err)
+	}
+	var gone *serviceerror.NotFound
+	for _, run := range runs {
+		_, err := s.temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+			Namespace: s.namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: schema.WorkflowID(sessionKey), RunId: run},
+		})
+		if err != nil && !errors.As(err, &gone) {
+			s.log.ErrorContext(ctx, "histories of a deleted session kept", "run", run, "error", err)
+			return
+		}
+	}
 }
 
 // endTurn aborts what runs in the session and waits until it has ended. It fails with CodeUnavailable when Temporal doesn't answer, and

@@ -2,12 +2,18 @@ package dev_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
+	temporal "go.temporal.io/sdk/client"
 )
 
 func (u user) chatPath(tail string) string {
@@ -100,6 +106,12 @@ func TestDelete(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	suite.model.On("forget this", text("never said"))
 	first := u.say(session, "forget this")
+	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: suite.stack.TemporalAddress()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	run := awaitRun(t, c, listOf(session))
 	if status, answer := u.raw(http.MethodDelete, u.chatPath("/sessions/"+session), "", true); status != http.StatusNoContent || answer != "" {
 		t.Fatalf("%d %q", status, answer)
 	}
@@ -109,6 +121,7 @@ func TestDelete(t *testing.T) {
 	if h := u.history(session); len(h.Messages) != 0 || h.Title != "New Conversation" {
 		t.Errorf("%+v", h)
 	}
+	awaitNoHistory(t, c, run)
 	for tail, method := range map[string]string{
 		"": http.MethodDelete, "/events": http.MethodGet, "/pin": http.MethodPut, "/changes": http.MethodGet,
 	} {
@@ -203,5 +216,25 @@ func TestInject(t *testing.T) {
 	}
 	if status, answer = u.raw(http.MethodPost, u.chatPath("/inject"), `{"message": "  "}`, true); status != http.StatusUnprocessableEntity {
 		t.Errorf("a blank message: %d %s", status, answer)
+	}
+}
+
+// awaitNoHistory waits until Temporal has removed the history of a deleted session's turn, which begins with what its user said.
+func awaitNoHistory(t *testing.T, c temporal.Client, run *commonpb.WorkflowExecution) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(time.Minute)
+	var gone *serviceerror.NotFound
+	for {
+		_, err := c.DescribeWorkflowExecution(t.Context(), run.GetWorkflowId(), run.GetRunId())
+		if errors.As(err, &gone) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("Temporal still has the session's turn: %v", err)
+		}
 	}
 }

@@ -112,11 +112,20 @@ func (b *Bus) Ping(ctx context.Context) error {
 	return unavailable(err)
 }
 
-// Forget removes what is kept of a session's turns. It fails with CodeUnavailable.
-func (b *Bus) Forget(ctx context.Context, sessionKey string) error {
+// Newest is the place of the newest event of any turn. It fails with CodeUnavailable.
+func (b *Bus) Newest(ctx context.Context) (seq uint64, err error) {
+	stream, err := b.js.Stream(ctx, StreamName)
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	return stream.CachedInfo().State.LastSeq, nil
+}
+
+// Forget removes what is kept of a session's turns up to that place. It fails with CodeUnavailable.
+func (b *Bus) Forget(ctx context.Context, sessionKey string, upTo uint64) error {
 	stream, err := b.js.Stream(ctx, StreamName)
 	if err == nil {
-		err = stream.Purge(ctx, jetstream.WithPurgeSubject("turn."+sessionKey+".>"))
+		err = stream.Purge(ctx, jetstream.WithPurgeSubject("turn."+sessionKey+".>"), jetstream.WithPurgeSequence(upTo+1))
 	}
 	if err != nil {
 		return unavailable(fmt.Errorf("purge events: %w", err))

@@ -47,6 +47,16 @@ func forUpdate(db *gorm.DB) *gorm.DB {
 	return db.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
 }
 
+// RunIDs are the runs in Temporal of the session's turns.
+func (s Scope) RunIDs(ctx context.Context, session Session) ([]string, error) {
+	var ids []string
+	err := s.query(ctx).Model(&Turn{}).Where("session_key = ?", session.Key).Order("number").Pluck("run_id", &ids).Error
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", domainError(err))
+	}
+	return ids, nil
+}
+
 // Delete removes the session with all that was said in it. What was sent to devices, and who allowed it, stays: the trail belongs to the
 // devices as much as to the conversation. So do its turns, without their texts, since an Idempotency-Key must not begin one of them
 // again. It fails with CodeTurnRunning while a turn isn't over, and with CodeNotFound when the session is gone.
