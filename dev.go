@@ -14,6 +14,7 @@ type devCmd struct {
 	gns3Flags
 	labFlags
 	modelFlags
+	NoDemoModel bool `help:"Bring no demo model along: without --model-base-url turns are refused."`
 	policyFlags
 	backendFlags
 	limitFlags
@@ -62,7 +63,7 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 	}
 	o := dev.Options{
 		Listen: d.Listen, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure,
-		LabCampus: d.LabCampus, LabConsolePort: d.LabConsolePort, Model: d.modelFlags.config(), PolicyFile: d.Policy,
+		LabCampus: d.LabCampus, LabConsolePort: d.LabConsolePort, Model: d.modelFlags.config(), NoDemoModel: d.NoDemoModel, PolicyFile: d.Policy,
 		TemporalAddress: d.TemporalAddress, Namespace: d.TemporalNamespace, NATSURL: d.NATSURL, NATSToken: d.NATSToken,
 		DatabaseURL: d.DatabaseURL, Limits: d.limits(), Telemetry: d.telemetryFlags.options(), Version: version(), Say: c.out, Log: d.logger(c),
 	}

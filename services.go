@@ -76,12 +76,8 @@ type workerCmd struct {
 
 // Validate names every fault of the flags.
 func (w *workerCmd) Validate() error {
-	var missing []string
-	if w.ModelBaseURL == "" {
-		missing = append(missing, "--model-base-url: missing")
-	}
 	return faultsError(
-		gns3Required(w.gns3Flags), w.required(), missing, w.modelFlags.faults(), w.backendFlags.faults(),
+		gns3Required(w.gns3Flags), w.required(), w.modelFlags.faults(), w.backendFlags.faults(),
 		w.telemetryFlags.faults(), w.logFlags.faults())
 }
 
@@ -107,6 +103,9 @@ func (w *workerCmd) Run(ctx context.Context, c *console) (err error) {
 		return err
 	}
 	defer worker.Stop()
+	if w.ModelBaseURL == "" {
+		fmt.Fprintln(c.out, "no model: turns are refused (use --model-base-url, --model and --model-api-key)")
+	}
 	fmt.Fprintln(c.out, "ready worker")
 	<-ctx.Done()
 	return nil

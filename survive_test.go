@@ -227,3 +227,23 @@ func TestChatExitStatus(t *testing.T) {
 		t.Errorf("status %d after Ctrl-C:\n%s%s", status, aborted.out.String(), aborted.err.String())
 	}
 }
+
+// TestWorkerWithoutAModel: a worker may have no model, and then turns are refused with the chat API's words; what is kept can be read.
+func TestWorkerWithoutAModel(t *testing.T) {
+	temporal := temporaltest.Start(t, schema.SearchAttributes()...)
+	lab, err := simlab.Start(t.Context(), simlab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	d := startDistributed(t, lab, temporal.Address())
+	start(t, true, append([]string{"worker"}, d.backends...)...)
+	api, project := login(t, d.api)
+	_, err = api.Post(t.Context(), project, schema.ChatRequest{Message: "hello", SessionID: "s"}, "")
+	if e := schema.AsError(err); schema.CodeOf(err) != schema.CodeModelNotConfigured || !strings.HasPrefix(e.Message, "LLM configuration not found.") {
+		t.Fatalf("%v", err)
+	}
+	if sessions, err := api.Sessions(t.Context(), project); err != nil || len(sessions) != 0 {
+		t.Errorf("%v %v", sessions, err)
+	}
+}

@@ -27,6 +27,16 @@ type Model interface {
 	Stream(ctx context.Context, r llm.Request, on func(llm.Delta) error) (llm.Answer, error)
 }
 
+// NoModel is the model of a worker that has none.
+type NoModel struct{}
+
+var _ Model = NoModel{}
+
+// Stream fails with CodeModelNotConfigured.
+func (NoModel) Stream(context.Context, llm.Request, func(llm.Delta) error) (llm.Answer, error) {
+	return llm.Answer{}, schema.NoModel()
+}
+
 // Models calls the model.
 type Models struct {
 	Store *store.Store

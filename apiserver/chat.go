@@ -134,6 +134,9 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 			return turnRun{}, err
 		}
 	}
+	if s.bus.NoModel(ctx) {
+		return turnRun{}, schema.NoModel()
+	}
 	if err := s.vault.Put(ctx, in.TurnID, in.UserID, r.token); err != nil {
 		return turnRun{}, err
 	}

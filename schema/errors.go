@@ -110,6 +110,12 @@ func AsError(err error) *Error {
 	return &Error{Code: CodeInternal, Message: "Something went wrong on our side.", Err: err}
 }
 
+// NoModel is the error of a turn that no model is configured for.
+func NoModel() *Error {
+	return Errorf(CodeModelNotConfigured, "LLM configuration not found. Please configure your LLM settings first.").
+		WithHint("Whoever runs the server names a model with --model-base-url and --model.")
+}
+
 // CodeOf gives the code of the domain error in the chain: "" for nil, CodeInternal for an error that isn't ours.
 func CodeOf(err error) Code {
 	if err == nil {

@@ -37,6 +37,7 @@ type Options struct {
 	LabCampus       bool
 	LabConsolePort  int
 	Model           stack.ModelConfig
+	NoDemoModel     bool // without a Model there is none, and turns are refused
 	PolicyFile      string
 	TemporalAddress string
 	Namespace       string
@@ -184,7 +185,7 @@ func (s *Stack) startBackends(ctx context.Context) (stack.Backends, error) {
 			return err
 		})
 	}
-	if s.o.Model.BaseURL == "" {
+	if s.o.Model.BaseURL == "" && !s.o.NoDemoModel {
 		group.Go(func() (err error) {
 			s.model, err = demomodel.Start(ctx, demomodel.Options{Logger: s.o.Log, ChunkDelay: demoPace})
 			return err
@@ -267,9 +268,12 @@ func (s *Stack) announce(ctx context.Context) {
 		}
 		lines = append(lines, line)
 	}
-	if s.model != nil {
+	switch {
+	case s.model != nil:
 		lines = append(lines, "model       offline demo (use --model-base-url, --model and --model-api-key for a real one)")
-	} else {
+	case s.o.Model.BaseURL == "":
+		lines = append(lines, "model       none: turns are refused (use --model-base-url, --model and --model-api-key)")
+	default:
 		lines = append(lines, "model       "+s.o.Model.Name+" at "+s.o.Model.BaseURL)
 	}
 	lines = append(lines, "data        "+s.o.Data)

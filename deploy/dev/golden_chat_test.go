@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"strings"
 
+	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
+	"gns3copilot/deploy/stack"
 	"gns3copilot/schema"
 )
 
@@ -67,6 +69,8 @@ func goldenStreamFile(g *golden) {
 
 	g.refusedMessages(stream)
 	g.elsewhere(http.MethodPost, "/stream", saying("first", "hello"), true)
+	bare := g.at(startGoldenWorld(g.t, func(o *dev.Options) { o.Model, o.NoDemoModel = stack.ModelConfig{}, true }))
+	bare.show("Where no model is configured", http.MethodPost, bare.chatPath("/stream"), saying("first", "hello"))
 	g.show("With another method: GNS3 answers what isn't ours", http.MethodPut, stream, saying("first", "hello"))
 }
 

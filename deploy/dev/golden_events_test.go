@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"gns3copilot/apiserver"
+	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 )
@@ -130,7 +130,7 @@ func threeEnds(g *golden) []frame {
 
 // aSilence is a turn on a server whose streams show soon that they live.
 func aSilence(g *golden) []frame {
-	*g = *g.at(startGoldenWorld(g.t, func(l *apiserver.Limits) { l.Heartbeat = 50 * time.Millisecond }))
+	*g = *g.at(startGoldenWorld(g.t, func(o *dev.Options) { o.Limits.Heartbeat = 50 * time.Millisecond }))
 	g.script("first", "hello", holds)
 	s := g.begin("first", "hello")
 	events := s.until(ofType(schema.EventHeartbeat))

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"gns3copilot/apiserver"
 	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/simlab"
 
@@ -38,7 +37,7 @@ func goldenFiles() []goldenFile {
 // TestGolden holds what the API says, byte for byte, against files that a person can read beside the contract. It has a lab and a stack of its
 // own: nothing that other tests do shows up here.
 func TestGolden(t *testing.T) {
-	w := startGoldenWorld(t, func(*apiserver.Limits) {})
+	w := startGoldenWorld(t, func(*dev.Options) {})
 	for _, f := range goldenFiles() {
 		t.Run(strings.TrimSuffix(f.path, ".txt"), func(t *testing.T) {
 			g := newGolden(t, w, f)
@@ -55,8 +54,8 @@ type goldenWorld struct {
 	temporal temporal.Client
 }
 
-// startGoldenWorld starts one whose limits are set otherwise than usual.
-func startGoldenWorld(t *testing.T, set func(*apiserver.Limits)) goldenWorld {
+// startGoldenWorld starts one whose options are set otherwise than usual.
+func startGoldenWorld(t *testing.T, set func(*dev.Options)) goldenWorld {
 	t.Helper()
 	lab, err := simlab.Start(t.Context(), simlab.Options{Class: true})
 	if err != nil {
@@ -64,7 +63,7 @@ func startGoldenWorld(t *testing.T, set func(*apiserver.Limits)) goldenWorld {
 	}
 	o := options(t.TempDir())
 	o.GNS3URL = lab.URL()
-	set(&o.Limits)
+	set(&o)
 	stack, err := dev.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

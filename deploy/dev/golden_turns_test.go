@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"gns3copilot/apiserver"
+	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 )
@@ -86,7 +86,7 @@ func (g *golden) afterwards() {
 }
 
 func expiredTurn(g *golden) {
-	g = g.at(startGoldenWorld(g.t, func(l *apiserver.Limits) { l.ApprovalWait = time.Second }))
+	g = g.at(startGoldenWorld(g.t, func(o *dev.Options) { o.Limits.ApprovalWait = time.Second }))
 	g.nodes("Cisco 3725")
 	g.script("first", "describe it", call(configTool, configure("R1", "interface Loopback1")), text("I see."))
 	s := g.open("The turn", http.MethodPost, g.chatPath("/stream"), saying("first", "describe it"))

@@ -142,24 +142,24 @@ func (s *Stack) Close() {
 type Worker struct {
 	workers *worker.Workers
 	pool    *console.Pool
+	mute    func() // ends the answers for the model
 }
 
 // Stop waits for what is at work on a device, and ends.
 func (w *Worker) Stop() {
+	w.mute()
 	w.workers.Stop()
 	w.pool.Close()
 }
 
-// StartWorker begins to work for all task queues.
-// policyFile replaces the built-in policy when it isn't empty.
+// StartWorker begins to work for all task queues. Without a base URL there is no model, and turns are refused. policyFile replaces the
+// built-in policy when it isn't empty.
 func (s *Stack) StartWorker(m ModelConfig, policyFile string) (*Worker, error) {
 	rules, err := loadPolicy(policyFile)
 	if err != nil {
 		return nil, err
 	}
-	model, err := llm.New(llm.Options{
-		BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Name, IdleTimeout: m.Idle, Logger: s.log, Metrics: s.metrics,
-	})
+	model, err := s.model(m)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,24 @@ func (s *Stack) StartWorker(m ModelConfig, policyFile string) (*Worker, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Worker{workers: workers, pool: pool}, nil
+	w := &Worker{workers: workers, pool: pool, mute: func() {}}
+	mute, err := s.bus.AnswerForModel(m.BaseURL != "")
+	if err != nil {
+		w.Stop()
+		return nil, err
+	}
+	w.mute = mute
+	return w, nil
+}
+
+// model is the one that workers ask.
+func (s *Stack) model(m ModelConfig) (activities.Model, error) {
+	if m.BaseURL == "" {
+		return activities.NoModel{}, nil
+	}
+	return llm.New(llm.Options{
+		BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Name, IdleTimeout: m.Idle, Logger: s.log, Metrics: s.metrics,
+	})
 }
 
 func loadPolicy(file string) (*policy.Policy, error) {
