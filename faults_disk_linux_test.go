@@ -23,7 +23,6 @@ type smallDisk struct {
 	client  *client.Client
 	project string
 	root    string // of the disk, as seen from outside the server's namespace
-	filler  *os.File
 	server  *process
 }
 

@@ -227,7 +227,7 @@ func awaitNoHistory(t *testing.T, c temporal.Client, run *commonpb.WorkflowExecu
 	deadline := time.After(time.Minute)
 	var gone *serviceerror.NotFound
 	for {
-		_, err := c.DescribeWorkflowExecution(t.Context(), run.GetWorkflowId(), run.GetRunId())
+		_, err := c.DescribeWorkflow(t.Context(), run.GetWorkflowId(), run.GetRunId())
 		if errors.As(err, &gone) {
 			return
 		}
