@@ -58,26 +58,17 @@ func main() {
 	parts = slices.DeleteFunc(parts, func(p part) bool { return !slices.Contains(chosen, p.name) })
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	run := func() error { return bench(ctx, parts) }
+	run := func(binary, dir string) error { return bench(ctx, parts, binary, dir) }
 	if *traced {
-		run = func() error { return traceTurns(ctx) }
+		run = func(binary, dir string) error { return traceTurns(ctx, binary, dir) }
 	}
-	if err := run(); err != nil {
+	if err := built(ctx, run); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(ctx context.Context, parts []part) error {
-	dir, err := os.MkdirTemp("", "gns3-copilot-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	binary, err := build(ctx, dir)
-	if err != nil {
-		return err
-	}
+func bench(ctx context.Context, parts []part, binary, dir string) error {
 	var out report
 	// The parts with a stack of their own are alone on the machine.
 	for _, p := range parts {

@@ -13,6 +13,20 @@ import (
 	"syscall"
 )
 
+// built hands the program, built anew, and an empty directory to fn. Both are gone afterwards.
+func built(ctx context.Context, fn func(binary, dir string) error) error {
+	dir, err := os.MkdirTemp("", "gns3-copilot-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	binary, err := build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return fn(binary, dir)
+}
+
 // build makes the binary that is measured.
 func build(ctx context.Context, dir string) (binary string, err error) {
 	binary = filepath.Join(dir, "gns3-copilot")

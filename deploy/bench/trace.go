@@ -36,16 +36,7 @@ const (
 const uncovered = "uncovered: "
 
 // traceTurns runs turns of two kinds one after the other, with tracing on, and prints where their milliseconds go.
-func traceTurns(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "gns3-copilot-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	binary, err := build(ctx, dir)
-	if err != nil {
-		return err
-	}
+func traceTurns(ctx context.Context, binary, dir string) error {
 	spans, err := collector.Start()
 	if err != nil {
 		return err
