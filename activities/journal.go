@@ -97,7 +97,7 @@ func journalItem(r store.DeviceRun) schema.ToolItem {
 	case store.RunNothing:
 		item.Outcome, item.Error = "nothing", "Nothing was sent to this device."
 	case store.RunUnknown:
-		item.Outcome = "unknown"
+		item.Outcome = schema.OutcomeUnknown
 		item.Error = fmt.Sprintf("The connection to the work on this device was lost: %s, the rest is unknown and is not sent again. Look at the device.", acked)
 	default:
 		if r.Begun == 0 {

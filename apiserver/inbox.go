@@ -116,10 +116,8 @@ func (s *Server) settleGone(ctx context.Context, rows []store.Approval) (settled
 	return settled
 }
 
-type changesInput struct{ SessionPath }
-
 // changes lists what was sent to devices in a session.
-func (s *Server) changes(ctx context.Context, r request, in *changesInput) (*body[[]schema.DeviceChange], error) {
+func (s *Server) changes(ctx context.Context, r request, in *sessionInput) (*body[[]schema.DeviceChange], error) {
 	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "access chat history")
 	if err != nil {
 		return nil, err

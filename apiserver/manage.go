@@ -39,25 +39,22 @@ func (s *Server) rename(ctx context.Context, r request, in *renameInput) (*body[
 // breaksLine reports whether a title with this character isn't one line.
 func breaksLine(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) }
 
-type sessionInput struct{ SessionPath }
-
 // pin puts a session before the others of the list.
 func (s *Server) pin(ctx context.Context, r request, in *sessionInput) (*body[schema.ChatSession], error) {
-	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "pin chat sessions")
-	if err != nil {
-		return nil, err
-	}
-	session, err = scope.Pin(ctx, session, true)
-	return changed(session, err)
+	return s.setPinned(ctx, r, in.SessionPath, true, "pin chat sessions")
 }
 
 // unpin puts a session back among the others.
 func (s *Server) unpin(ctx context.Context, r request, in *sessionInput) (*body[schema.ChatSession], error) {
-	scope, session, err := s.ownSession(ctx, r, in.SessionPath, "unpin chat sessions")
+	return s.setPinned(ctx, r, in.SessionPath, false, "unpin chat sessions")
+}
+
+func (s *Server) setPinned(ctx context.Context, r request, path SessionPath, pinned bool, verb string) (*body[schema.ChatSession], error) {
+	scope, session, err := s.ownSession(ctx, r, path, verb)
 	if err != nil {
 		return nil, err
 	}
-	session, err = scope.Pin(ctx, session, false)
+	session, err = scope.Pin(ctx, session, pinned)
 	return changed(session, err)
 }
 

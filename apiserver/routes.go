@@ -39,6 +39,9 @@ type SessionPath struct {
 	SessionID string `path:"session_id" doc:"The client's name for the conversation."`
 }
 
+// sessionInput is the input of operations that need to know the session alone.
+type sessionInput struct{ SessionPath }
+
 func (s *Server) routes(version string) {
 	config := huma.DefaultConfig("GNS3 Copilot", version)
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{

@@ -145,11 +145,9 @@ func argumentsView(text string) any {
 	return text
 }
 
-type abortInput struct{ SessionPath }
-
 // abort stops the session's running turn. Without one it has no effect, and says ok too. Since it reaches the caller's own session alone, it
 // doesn't need the GNS3 server's word on the project when that server is away.
-func (s *Server) abort(ctx context.Context, r request, in *abortInput) (*body[schema.AbortReply], error) {
+func (s *Server) abort(ctx context.Context, r request, in *sessionInput) (*body[schema.AbortReply], error) {
 	if err := sessionName(in.SessionID); err != nil {
 		return nil, err
 	}

@@ -114,11 +114,17 @@ func (b *Bus) Ping(ctx context.Context) error {
 
 // Newest is the place of the newest event of any turn. It fails with CodeUnavailable.
 func (b *Bus) Newest(ctx context.Context) (seq uint64, err error) {
+	state, err := b.state(ctx)
+	return state.LastSeq, err
+}
+
+// state is what the stream holds now.
+func (b *Bus) state(ctx context.Context) (jetstream.StreamState, error) {
 	stream, err := b.js.Stream(ctx, StreamName)
 	if err != nil {
-		return 0, unavailable(err)
+		return jetstream.StreamState{}, unavailable(err)
 	}
-	return stream.CachedInfo().State.LastSeq, nil
+	return stream.CachedInfo().State, nil
 }
 
 // Forget removes what is kept of a session's turns up to that place. It fails with CodeUnavailable.

@@ -135,12 +135,8 @@ func (b *Bus) Last(ctx context.Context, ref schema.TurnRef) (ev schema.Event, se
 // Oldest is the place of the oldest event that is still kept, of any turn, and when it was stored; the time is zero when none is kept.
 // It fails with CodeUnavailable.
 func (b *Bus) Oldest(ctx context.Context) (seq uint64, at time.Time, err error) {
-	stream, err := b.js.Stream(ctx, StreamName)
-	if err != nil {
-		return 0, time.Time{}, unavailable(err)
-	}
-	state := stream.CachedInfo().State
-	return state.FirstSeq, state.FirstTime, nil
+	state, err := b.state(ctx)
+	return state.FirstSeq, state.FirstTime, err
 }
 
 // filter knows which attempt of each message is current and what has been told. Since a reader starts at the turn's first event,
