@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -228,14 +226,21 @@ func awaitRun(t *testing.T, c temporal.Client, query *workflowservice.ListWorkfl
 	}
 }
 
-// terminate ends a session's workflow as an operator does.
-func terminate(t *testing.T, session string) {
+// operatorOf is a client of a stack's Temporal.
+func operatorOf(t *testing.T, s *dev.Stack) temporal.Client {
 	t.Helper()
-	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: suite.stack.TemporalAddress()})
+	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: s.TemporalAddress()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	t.Cleanup(c.Close)
+	return c
+}
+
+// terminate ends a session's workflow as an operator does.
+func terminate(t *testing.T, session string) {
+	t.Helper()
+	c := operatorOf(t, suite.stack)
 	id := awaitRun(t, c, listOf(session))
 	if err := c.TerminateWorkflow(t.Context(), id.GetWorkflowId(), id.GetRunId(), "test"); err != nil {
 		t.Fatal(err)
@@ -245,25 +250,9 @@ func terminate(t *testing.T, session string) {
 // raw sends a request as it is, with headers given as name and value in turn.
 func (u user) raw(method, path, body string, withToken bool, headers ...string) (int, string) {
 	u.t.Helper()
-	req, err := http.NewRequestWithContext(u.bounded(), method, suite.stack.URL()+path, strings.NewReader(body))
-	if err != nil {
-		u.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
 	if withToken {
-		req.Header.Set("Authorization", "Bearer "+u.Token())
+		headers = append(headers, u.bearer()...)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		u.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		u.t.Fatal(err)
-	}
-	return resp.StatusCode, string(text)
+	a := u.ask(method, path, body, headers...)
+	return a.status, a.text
 }

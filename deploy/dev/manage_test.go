@@ -106,11 +106,7 @@ func TestDelete(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
 	suite.model.On("forget this", text("never said"))
 	first := u.say(session, "forget this")
-	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: suite.stack.TemporalAddress()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := operatorOf(t, suite.stack)
 	run := awaitRun(t, c, listOf(session))
 	if status, answer := u.raw(http.MethodDelete, u.chatPath("/sessions/"+session), "", true); status != http.StatusNoContent || answer != "" {
 		t.Fatalf("%d %q", status, answer)

@@ -17,7 +17,6 @@ import (
 	"gns3copilot/schema/progress"
 
 	"go.temporal.io/api/operatorservice/v1"
-	temporal "go.temporal.io/sdk/client"
 )
 
 // The tests of this file are named after published reports of what went wrong with streams elsewhere. More of them are in resume_test.go.
@@ -205,12 +204,8 @@ func TestB10TemporalRefuses(t *testing.T) {
 	s := startOwn(t, func(*dev.Options) {})
 	u, session := loginAt(t, s.URL(), "admin"), newSession()
 	suite.model.On("b10 start", text("never said"))
-	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: s.TemporalAddress()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	_, err = c.OperatorService().RemoveSearchAttributes(t.Context(), &operatorservice.RemoveSearchAttributesRequest{
+	c := operatorOf(t, s.Stack)
+	_, err := c.OperatorService().RemoveSearchAttributes(t.Context(), &operatorservice.RemoveSearchAttributesRequest{
 		Namespace: "default", SearchAttributes: []string{schema.SearchTurnState},
 	})
 	if err != nil {

@@ -299,11 +299,7 @@ func TestTheOwnersLoginComesBack(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: s.TemporalAddress()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := operatorOf(t, s)
 	awaitState(t, c, session, schema.TurnWaitingCredential)
 	events := loginAt(t, s.URL(), "admin").collect(session, "")
 	if r := toolResult(t, events); !r.Success || last(events).StopReason != schema.StopComplete {

@@ -21,7 +21,6 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
-	temporal "go.temporal.io/sdk/client"
 )
 
 // told is a stack of its own that tells what it does.
@@ -160,11 +159,7 @@ func (x *told) scrape(t *testing.T) string {
 // history gives what Temporal keeps in the headers of the session's workflow, as text.
 func (x *told) history(t *testing.T, session string) string {
 	t.Helper()
-	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: x.stack.TemporalAddress()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := operatorOf(t, x.stack)
 	run := awaitRun(t, c, listOf(session))
 	events := c.GetWorkflowHistory(t.Context(), run.GetWorkflowId(), run.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	var kept strings.Builder

@@ -28,17 +28,6 @@ import (
 
 // The tests of this file are named after published reports of what went wrong elsewhere when agents were built on Temporal.
 
-// operatorOf is a client of a stack's Temporal.
-func operatorOf(t *testing.T, s *dev.Stack) temporal.Client {
-	t.Helper()
-	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: s.TemporalAddress()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
-
 // historyOf reads what Temporal has of a session's one turn so far.
 func historyOf(t *testing.T, c temporal.Client, session string) *historypb.History {
 	t.Helper()
