@@ -92,6 +92,8 @@ func (v *view) text(ev schema.Event) error {
 		return v.result(ev)
 	case schema.EventRetry:
 		v.line("· %s What was shown of this answer is void.", ev.Reason)
+	case schema.EventFailover:
+		v.line("· %s %s goes on.", ev.Reason, ev.Model)
 	case schema.EventReset:
 		v.line("· %s The turn is shown from its beginning.", ev.Reason)
 	case schema.EventAbort:

@@ -92,20 +92,48 @@ type gns3Flags struct {
 }
 
 type modelFlags struct {
-	ModelBaseURL string `help:"OpenAI-compatible API, up to and with /v1."`
-	Model        string `help:"The model's name there."`
-	ModelAPIKey  string `name:"model-api-key" help:"Its API key; better set as COPILOT_MODEL_API_KEY, which process lists don't show."`
+	ModelProvider        string `help:"Whose habits the model's server has: openai, azure, anthropic, google, deepseek, xai, groq, mistral, openrouter, ollama, vllm, llama.cpp, lmstudio or custom." placeholder:"NAME"`
+	ModelBaseURL         string `help:"OpenAI-compatible API, up to and with /v1; the provider's own when only that is named." placeholder:"URL"`
+	Model                string `help:"The model's name there." placeholder:"NAME"`
+	ModelAPIKey          string `name:"model-api-key" help:"Its API key; better set as COPILOT_MODEL_API_KEY, which process lists don't show." placeholder:"KEY"`
+	ModelContextLimit    int    `help:"How much the model reads, in thousands of tokens." default:"128" placeholder:"K"`
+	ModelContextStrategy string `help:"How much of that is used: conservative (60 %), balanced (75 %) or aggressive (85 %)." default:"balanced" placeholder:"NAME"`
+	TitleModel           string `help:"A smaller model at the same address that makes the titles." placeholder:"NAME"`
+	Models               string `help:"YAML file of more models, in the order in which they are tried when those before can't answer (see docs/models.md)." placeholder:"FILE"`
 }
 
 func (f modelFlags) faults() []string {
 	bad := urlFaults("--model-base-url", f.ModelBaseURL, "http", "https")
-	if f.ModelBaseURL != "" && f.Model == "" {
+	named := f.ModelBaseURL != "" || f.ModelProvider != ""
+	if named && f.Model == "" {
 		bad = append(bad, "--model: the model's name is missing")
 	}
-	if f.ModelBaseURL == "" && (f.Model != "" || f.ModelAPIKey != "") {
+	if !named && (f.Model != "" || f.ModelAPIKey != "" || f.TitleModel != "") {
 		bad = append(bad, "--model-base-url: missing, while a model or a key is given")
 	}
+	if f.ModelContextLimit < 1 {
+		bad = append(bad, "--model-context-limit: must be above 0")
+	}
+	if !schema.ValidContextStrategy(f.ModelContextStrategy) {
+		bad = append(bad, fmt.Sprintf("--model-context-strategy: %q is none of conservative, balanced, aggressive", f.ModelContextStrategy))
+	}
 	return bad
+}
+
+// list gives the models in their order.
+func (f modelFlags) list() ([]stack.Model, error) {
+	var models []stack.Model
+	if f.Model != "" {
+		models = append(models, stack.Model{
+			ID: schema.ServerModels, Name: f.Model, Provider: f.ModelProvider, BaseURL: f.ModelBaseURL, Model: f.Model, APIKey: f.ModelAPIKey,
+			ContextLimit: f.ModelContextLimit, ContextStrategy: f.ModelContextStrategy, TitleModel: f.TitleModel,
+		})
+	}
+	if f.Models == "" {
+		return models, nil
+	}
+	more, err := stack.LoadModels(f.Models)
+	return append(models, more...), err
 }
 
 // policyFlags say what may be sent to devices.
@@ -113,8 +141,10 @@ type policyFlags struct {
 	Policy string `help:"YAML file of danger and forbidden patterns in place of the built-in one (see docs/policy.md)." placeholder:"FILE"`
 }
 
-func (f modelFlags) config() stack.ModelConfig {
-	return stack.ModelConfig{BaseURL: f.ModelBaseURL, Name: f.Model, APIKey: f.ModelAPIKey}
+// workerOptions is what the flags of workers say together.
+func workerOptions(m modelFlags, p policyFlags) (stack.WorkerOptions, error) {
+	models, err := m.list()
+	return stack.WorkerOptions{Models: models, PolicyFile: p.Policy}, err
 }
 
 type backendFlags struct {

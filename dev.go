@@ -61,9 +61,13 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	worker, err := workerOptions(d.modelFlags, d.policyFlags)
+	if err != nil {
+		return err
+	}
 	o := dev.Options{
 		Listen: d.Listen, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure,
-		LabCampus: d.LabCampus, LabConsolePort: d.LabConsolePort, Model: d.modelFlags.config(), NoDemoModel: d.NoDemoModel, PolicyFile: d.Policy,
+		LabCampus: d.LabCampus, LabConsolePort: d.LabConsolePort, Worker: worker, NoDemoModel: d.NoDemoModel,
 		TemporalAddress: d.TemporalAddress, Namespace: d.TemporalNamespace, NATSURL: d.NATSURL, NATSToken: d.NATSToken,
 		DatabaseURL: d.DatabaseURL, Limits: d.limits(), Telemetry: d.telemetryFlags.options(), Version: version(), Say: c.out, Log: d.logger(c),
 	}

@@ -87,6 +87,10 @@ func (w *workerCmd) Run(ctx context.Context, c *console) (err error) {
 	if err != nil {
 		return err
 	}
+	options, err := workerOptions(w.modelFlags, w.policyFlags)
+	if err != nil {
+		return err
+	}
 	log := w.logger(c)
 	told, err := w.start("gns3-copilot-worker", c, log)
 	if err != nil {
@@ -98,13 +102,13 @@ func (w *workerCmd) Run(ctx context.Context, c *console) (err error) {
 		return err
 	}
 	defer s.Close()
-	worker, err := s.StartWorker(w.config(), w.Policy)
+	worker, err := s.StartWorker(options)
 	if err != nil {
 		return err
 	}
 	defer worker.Stop()
-	if w.ModelBaseURL == "" {
-		fmt.Fprintln(c.out, "no model: turns are refused (use --model-base-url, --model and --model-api-key)")
+	if len(options.Models) == 0 {
+		fmt.Fprintln(c.out, "no model: turns of users without a model configuration are refused (use --model-base-url, --model and --model-api-key)")
 	}
 	fmt.Fprintln(c.out, "ready worker")
 	<-ctx.Done()

@@ -12,12 +12,15 @@ import (
 
 // fault turns an error into what Temporal stores and acts on: the code as the type, the message and the hint for the user, and
 // whether and when to try again. The cause is logged by the worker's interceptor and never stored.
-func fault(err error) error { return faultOf(err, 0, false) }
+func fault(err error) error { return faultOf(err, schema.Failure{}, false) }
 
 // faultAt is fault for work that gives up after some attempts: the attempt that fails last is not tried again.
-func faultAt(err error, attempt, most int) error { return faultOf(err, attempt, attempt >= most) }
+func faultAt(err error, attempt, most int) error {
+	return faultOf(err, schema.Failure{Attempts: attempt}, attempt >= most)
+}
 
-func faultOf(err error, attempts int, final bool) error {
+// faultOf is fault with the fields of the failure that the error doesn't know.
+func faultOf(err error, failure schema.Failure, final bool) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -26,11 +29,12 @@ func faultOf(err error, attempts int, final bool) error {
 	if errors.Is(err, errStopping) || e.Code == schema.CodeCredentialMissing {
 		category = temporal.ApplicationErrorCategoryBenign // part of the plan, so not logged as a failure
 	}
+	failure.Code, failure.Message, failure.Hint = e.Code, e.Message, e.Hint
 	return temporal.NewApplicationErrorWithOptions(e.Message, string(e.Code), temporal.ApplicationErrorOptions{
 		Category:       category,
 		NonRetryable:   final || !retryable(e),
 		NextRetryDelay: e.RetryAfter,
-		Details:        []any{schema.Failure{Code: e.Code, Message: e.Message, Hint: e.Hint, Attempts: attempts}},
+		Details:        []any{failure},
 		Cause:          Cause{err},
 	})
 }

@@ -2,50 +2,38 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
 	"unicode"
 
 	"gns3copilot/activities/llm"
-	"gns3copilot/activities/prompt"
 	"gns3copilot/activities/tools"
 	"gns3copilot/schema"
-	"gns3copilot/schema/observe"
 	"gns3copilot/schema/progress"
 	"gns3copilot/schema/store"
 	"gns3copilot/schema/vault"
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
-	"golang.org/x/sync/errgroup"
 )
 
 // Model streams an answer. It returns what there is of it beside an error.
 type Model interface {
 	Stream(ctx context.Context, r llm.Request, on func(llm.Delta) error) (llm.Answer, error)
+	// Origin tells providers apart: what one wants back of an answer is nothing to another.
+	Origin() string
 }
 
-// NoModel is the model of a worker that has none.
-type NoModel struct{}
-
-var _ Model = NoModel{}
-
-// Stream fails with CodeModelNotConfigured.
-func (NoModel) Stream(context.Context, llm.Request, func(llm.Delta) error) (llm.Answer, error) {
-	return llm.Answer{}, schema.NoModel()
-}
-
-// Models calls the model.
+// Models calls the models.
 type Models struct {
-	Store *store.Store
-	Bus   *progress.Bus
-	Vault *vault.Vault
-	Lab   Lab
-	Model Model
-	Tools *tools.Registry
-	Log   *slog.Logger
+	Store   *store.Store
+	Bus     *progress.Bus
+	Vault   *vault.Vault
+	Lab     Lab
+	Catalog *Catalog
+	Tools   *tools.Registry
+	Log     *slog.Logger
 }
 
 // CallModel streams the assistant's message of one step to the readers and stores it. A step that has its message is not asked
@@ -64,9 +52,13 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 		return schema.CallModelOutput{}, fault(err)
 	}
 	defer release()
-	request, err := m.request(run, in)
+	model, err := m.Catalog.at(in.Models, in.Model)
+	var request llm.Request
 	if err == nil {
-		err = m.takeOver(run, in, attempt)
+		request, err = m.request(run, in, model)
+	}
+	if err == nil {
+		err = m.takeOver(run, in, model, attempt)
 	}
 	if aborted(run) {
 		return schema.CallModelOutput{Aborted: true}, nil
@@ -75,11 +67,12 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 		if attempt == 1 { // later readers may have seen a beginning, of which the attempt before has told the trouble
 			trouble(ctx, m.Bus, m.Log, in.TurnRef, "", err)
 		}
-		return schema.CallModelOutput{}, faultOf(err, 0, attempt >= mostAttempts(err)) // the model was not asked
+		// The model was not asked.
+		return schema.CallModelOutput{}, faultOf(err, schema.Failure{Next: next(err, in, model.last)}, attempt >= mostAttempts(err))
 	}
 	sink := newSink(m.Bus.Publisher(in.TurnRef), messageID(in.TurnID, in.Step), in, attempt)
-	answer, err := m.Model.Stream(run, request, sink.delta)
-	return m.keep(ctx, run, in, sink, answer, err)
+	answer, err := model.Stream(run, request, sink.delta)
+	return m.keep(ctx, run, in, model, sink, answer, err)
 }
 
 // mostAttempts is how often a call is tried that fails so: a model or a GNS3 server that fails is soon given up, while what is ours, such as
@@ -95,17 +88,39 @@ func mostAttempts(err error) int {
 	}
 }
 
+// maxTrims is how often a conversation is made shorter that the model finds too long.
+const maxTrims = 1
+
+// next is what else may get the step its message, when a call has failed for good.
+func next(err error, in schema.CallModelInput, last bool) schema.Next {
+	switch schema.CodeOf(err) {
+	case schema.CodeModelContext:
+		if in.Trim < maxTrims {
+			return schema.NextTrim
+		}
+	case schema.CodeModelNotConfigured, schema.CodeModelAuth, schema.CodeModelBusy, schema.CodeModelUnreachable, schema.CodeModelBroken:
+		if !last {
+			return schema.NextModel
+		}
+	}
+	return ""
+}
+
 // keep stores and completes what the model said, whole or not.
-func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *sink, answer llm.Answer, failure error) (schema.CallModelOutput, error) {
+func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model chosen, sink *sink, answer llm.Answer, failure error) (schema.CallModelOutput, error) {
 	var out schema.CallModelOutput
 	wasAborted := failure != nil && aborted(run)
 	if superseded(run) {
 		return out, fault(handedOn(run))
 	}
 	partial := failure != nil
-	if partial && !wasAborted && sink.attempt < mostAttempts(failure) && retryable(schema.AsError(failure)) {
-		trouble(ctx, m.Bus, m.Log, in.TurnRef, sink.begun(), failure)
-		return out, fault(failure) // the next attempt says it all again
+	if partial && !wasAborted {
+		again := sink.attempt < mostAttempts(failure) && retryable(schema.AsError(failure))
+		then := next(failure, in, model.last)
+		if again || then != "" {
+			trouble(ctx, m.Bus, m.Log, in.TurnRef, sink.begun(), failure)
+			return out, faultOf(failure, schema.Failure{Attempts: sink.attempt, Next: then}, !again) // what comes says it all again
+		}
 	}
 	end, cancel := settle(ctx)
 	defer cancel()
@@ -114,6 +129,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 		return faultAt(err, sink.attempt, schema.MaxRuns)
 	}
 	message := assistantMessage(sink.id, in, answer)
+	message.ExtraFrom = model.Origin()
 	if !partial && message.Content == "" && message.ToolCalls == nil {
 		message.Content = emptyAnswer
 		if err := sink.delta(llm.Delta{Content: emptyAnswer}); err != nil {
@@ -122,7 +138,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 	}
 	if partial {
 		// A call that may be cut in the middle must not be run, nor stand in the conversation without a result.
-		message.ToolCalls, message.Extra = nil, ""
+		message.ToolCalls, message.Extra, message.ExtraFrom = nil, "", ""
 	}
 	if !partial {
 		if err := sink.complete(message.ToolCalls); err != nil {
@@ -133,7 +149,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, sink *
 		return out, lost(err)
 	}
 	if !partial || message.Content != "" {
-		kept, err := m.Store.PutAssistant(end, in.TurnRef, in.Step, sink.attempt, message)
+		kept, err := m.Store.PutAssistant(end, in.TurnRef, in.Step, try(in, sink.attempt), message)
 		if err != nil {
 			return out, lost(err)
 		}
@@ -204,81 +220,20 @@ func assistantMessage(id string, in schema.CallModelInput, answer llm.Answer) st
 	return m
 }
 
-// request builds what the model is asked from the stored conversation and the lab, read at the same time.
-func (m *Models) request(ctx context.Context, in schema.CallModelInput) (_ llm.Request, err error) {
-	ctx, span := observe.Start(ctx, "build request")
-	defer func() { observe.End(span, err) }()
-	var conversation []store.Message
-	var topology string
-	group, gctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		gctx, span := observe.Start(gctx, "read conversation")
-		defer func() { observe.End(span, err) }()
-		conversation, err = m.Store.Conversation(gctx, in.TurnRef)
-		return err
-	})
-	group.Go(func() (err error) {
-		topology, err = m.topology(gctx, in)
-		return err
-	})
-	if err := group.Wait(); err != nil {
-		return llm.Request{}, err
-	}
-	r := llm.Request{MaxTokens: in.MaxTokens}
-	if in.Temperature != nil {
-		t := float32(*in.Temperature)
-		r.Temperature = &t
-	}
-	r.Messages = append(r.Messages, llm.Message{Role: "system", Content: prompt.System(in.Mode, topology)})
-	for _, msg := range conversation {
-		r.Messages = append(r.Messages, wireMessage(msg))
-	}
-	for _, t := range m.Tools.Definitions(in.Mode) {
-		meta := t.Metadata()
-		r.Tools = append(r.Tools, llm.Tool{Name: meta.Name, Description: meta.Description, Parameters: t.Schema()})
-	}
-	return r, nil
-}
-
-// topology is the lab as the turn's model sees it: read once, kept with the turn, and read again when asked to.
-func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (_ string, err error) {
-	ctx, span := observe.Start(ctx, "read topology")
-	defer func() { observe.End(span, err) }()
-	if !in.ReloadTopology {
-		turn, err := m.Store.Turn(ctx, in.TurnRef)
-		if err != nil {
-			return "", err
-		}
-		if turn.Topology != "" {
-			stored, err := labOf(turn)
-			return string(schema.Text(stored.ForModel())), err
-		}
-	}
-	topology, err := readLab(ctx, m.Vault, m.Lab, in.TurnRef)
-	if err != nil {
-		return "", err
-	}
-	return string(schema.Text(topology.ForModel())), m.Store.SetTopology(ctx, in.TurnRef, string(schema.Text(topology)))
-}
-
-func wireMessage(msg store.Message) llm.Message {
-	w := llm.Message{Role: msg.Role, Content: msg.Content, ToolCallID: msg.ToolCallID, Extra: json.RawMessage(msg.Extra)}
-	for _, c := range msg.ToolCalls {
-		w.ToolCalls = append(w.ToolCalls, llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Extra: json.RawMessage(c.Extra)})
-	}
-	return w
-}
-
 // restartNote is the first thing a repeated answer says, for clients that can only append.
 const restartNote = "\n\n[The answer was interrupted and starts again.]\n\n"
 
-// takeOver fences off earlier attempts, and tells readers to discard what an earlier attempt showed of this message, if it showed anything.
-func (m *Models) takeOver(ctx context.Context, in schema.CallModelInput, attempt int) error {
-	if attempt == 1 {
+// try counts the tries of a step, over all activities that were begun for it.
+func try(in schema.CallModelInput, attempt int) int { return in.Run()*schema.MaxRuns + attempt }
+
+// takeOver fences off earlier tries, tells readers to discard what an earlier one showed of this message, if it showed anything, and that
+// another model goes on.
+func (m *Models) takeOver(ctx context.Context, in schema.CallModelInput, model chosen, attempt int) error {
+	if try(in, attempt) == 1 {
 		return nil
 	}
-	// From here on nothing that an older attempt says is stored: it may only have been frozen.
-	if err := m.Store.ClaimStep(ctx, in.TurnRef, in.Step, attempt); err != nil {
+	// From here on nothing that an older try says is stored: it may only have been frozen.
+	if err := m.Store.ClaimStep(ctx, in.TurnRef, in.Step, try(in, attempt)); err != nil {
 		return err
 	}
 	last, _, ok, err := m.Bus.Last(ctx, in.TurnRef)
@@ -286,14 +241,16 @@ func (m *Models) takeOver(ctx context.Context, in schema.CallModelInput, attempt
 		return err
 	}
 	id := messageID(in.TurnID, in.Step)
-	if !ok || last.MessageID != id {
-		return nil
+	var events []schema.Event
+	if ok && last.MessageID == id {
+		events = append(events,
+			schema.Event{Type: schema.EventRetry, Reason: "The answer was interrupted.", MessageID: id, Attempt: try(in, attempt)},
+			schema.Event{Type: schema.EventContent, Content: restartNote, MessageID: id, Attempt: try(in, attempt)})
 	}
-	for _, ev := range []schema.Event{
-		{Type: schema.EventRetry, Reason: "The answer was interrupted."},
-		{Type: schema.EventContent, Content: restartNote},
-	} {
-		ev.MessageID, ev.Attempt = id, attempt
+	if in.Failed != nil && attempt == 1 {
+		events = append(events, schema.Event{Type: schema.EventFailover, Model: model.Name, Reason: in.Failed.Message, Code: in.Failed.Code})
+	}
+	for _, ev := range events {
 		if err := m.Bus.Publish(ctx, in.TurnRef, ev, ""); err != nil {
 			return err
 		}

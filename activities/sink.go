@@ -29,7 +29,7 @@ func newSink(pub *progress.Publisher, id string, in schema.CallModelInput, attem
 // delta publishes one piece.
 func (s *sink) delta(d llm.Delta) error {
 	if d.Content != "" {
-		return s.send(schema.Event{Type: schema.EventContent, Content: d.Content, MessageID: s.id, Attempt: s.attempt})
+		return s.send(schema.Event{Type: schema.EventContent, Content: d.Content, MessageID: s.id, Attempt: try(s.in, s.attempt)})
 	}
 	if d.ToolCall != nil && d.ToolCall.Name != "" {
 		return s.grow(*d.ToolCall)
@@ -81,7 +81,7 @@ func (s *sink) complete(calls []store.ToolCall) error {
 func (s *sink) call(id, name, arguments string, complete bool) error {
 	arguments = schema.CutText(arguments, schema.MaxItemText)
 	return s.send(schema.Event{
-		Type: schema.EventToolCall, MessageID: s.id, Attempt: s.attempt,
+		Type: schema.EventToolCall, MessageID: s.id, Attempt: try(s.in, s.attempt),
 		ToolCall: &schema.ToolCallView{
 			ID: id, Type: "function",
 			Function: schema.FunctionView{Name: name, Arguments: arguments, Complete: complete},

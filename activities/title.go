@@ -36,10 +36,7 @@ func (m *Models) MakeTitle(ctx context.Context, in schema.TitleInput) error {
 		return fault(err)
 	}
 	defer release()
-	answer, err := m.Model.Stream(run, llm.Request{Messages: []llm.Message{
-		{Role: "system", Content: prompt.Title()},
-		{Role: store.RoleUser, Content: schema.CutText(first, titleInput)},
-	}}, func(llm.Delta) error { return nil })
+	answer, err := m.askForTitle(run, in, first)
 	if err != nil {
 		m.Log.InfoContext(ctx, "no title made", "turn", in.TurnID, slog.Any("error", err))
 		return nil
@@ -49,6 +46,23 @@ func (m *Models) MakeTitle(ctx context.Context, in schema.TitleInput) error {
 		return nil
 	}
 	return fault(m.Store.SetTurnTitle(ctx, in.TurnRef, title))
+}
+
+// askForTitle asks the first of the turn's models, or the smaller one that it has for titles.
+func (m *Models) askForTitle(ctx context.Context, in schema.TitleInput, message string) (llm.Answer, error) {
+	model, err := m.Catalog.at(in.Models, 0)
+	if err == nil && model.TitleModel != "" {
+		settings := model.ModelSettings
+		settings.Model = settings.TitleModel
+		model.Model, err = m.Catalog.Connect(settings)
+	}
+	if err != nil {
+		return llm.Answer{}, err
+	}
+	return model.Stream(ctx, llm.Request{Messages: []llm.Message{
+		{Role: "system", Content: prompt.Title()},
+		{Role: store.RoleUser, Content: schema.CutText(message, titleInput)},
+	}}, nil)
 }
 
 // cleanTitle makes one short line of a model's answer, "" when nothing usable is left.

@@ -20,8 +20,9 @@ const (
 	EventHeartbeat EventType = "heartbeat"
 
 	EventDeviceProgress EventType = "device_progress"
-	EventWaiting        EventType = "waiting" // the turn stands still until something outside happens
-	EventRetry          EventType = "retry"   // discard the partial text of message_id
+	EventWaiting        EventType = "waiting"  // the turn stands still until something outside happens
+	EventRetry          EventType = "retry"    // discard the partial text of message_id
+	EventFailover       EventType = "failover" // another model goes on with the answer
 	EventTitle          EventType = "title"
 	EventHITLRequired   EventType = "hitl_required"
 	EventHITLResolved   EventType = "hitl_resolved"
@@ -34,7 +35,7 @@ type Event struct {
 	Type      EventType `json:"type"`
 	Content   string    `json:"content,omitempty"`    // content
 	MessageID string    `json:"message_id,omitempty"` // content, tool_call, retry
-	// Attempt counts the tries of a model call, from 1. Readers drop what an older attempt still sends.
+	// Attempt grows with the tries of a model call, from 1. Readers drop what an older attempt still sends.
 	Attempt      int           `json:"attempt,omitempty"`                        // content, tool_call, retry
 	ToolCall     *ToolCallView `json:"tool_call,omitempty"`                      // tool_call
 	ToolName     string        `json:"tool_name,omitempty"`                      // tool_start, tool_end
@@ -48,9 +49,10 @@ type Event struct {
 	*HITLResolved
 	Title      string     `json:"title,omitempty"`                                           // title
 	Error      string     `json:"error,omitempty"`                                           // error
-	Code       Code       `json:"code,omitempty"`                                            // error, waiting
+	Model      string     `json:"model,omitempty"`                                           // failover: the one that goes on
+	Code       Code       `json:"code,omitempty"`                                            // error, waiting, failover
 	Hint       string     `json:"hint,omitempty"`                                            // error
-	Reason     string     `json:"reason,omitempty"`                                          // retry, waiting, reset, abort
+	Reason     string     `json:"reason,omitempty"`                                          // retry, waiting, failover, reset, abort
 	TurnID     string     `json:"turn_id,omitempty"`                                         // done
 	Usage      *Usage     `json:"usage,omitempty"`                                           // done
 	StopReason StopReason `json:"stop_reason,omitempty" enum:"complete,steps,aborted,error"` // done

@@ -20,8 +20,11 @@ type TurnInput struct {
 	TurnRef
 	Message string `json:"message"`
 	// BodySHA256 is of what the client sent, to tell a repeated request from another one.
-	BodySHA256  string   `json:"body_sha256"`
-	Mode        Mode     `json:"mode"`
+	BodySHA256 string `json:"body_sha256"`
+	Mode       Mode   `json:"mode"`
+	// Models are the ids of the model configurations that may answer, in the order in which they are tried; ServerModels stands for those
+	// that the worker was started with. Empty is the same as that alone.
+	Models      []string `json:"models,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 	// Steps is the budget of model calls; the turn stops when fewer than StopBelow are left.
@@ -32,6 +35,9 @@ type TurnInput struct {
 	// ApprovalWait is how long a human has to decide, in seconds.
 	ApprovalWait int `json:"approval_wait"`
 }
+
+// ServerModels stands for the models that workers are started with, in a list of configurations' ids.
+const ServerModels = "server"
 
 // TurnOutput is the workflow's result: counts only.
 type TurnOutput struct {
@@ -83,7 +89,17 @@ type CallModelInput struct {
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 	// ReloadTopology is set after a tool that changed the lab.
 	ReloadTopology bool `json:"reload_topology,omitempty"`
+	// Models are the turn's; Model is the place, from 0, of the one to ask, where ServerModels counts as many as there are.
+	Models []string `json:"models,omitempty"`
+	Model  int      `json:"model,omitempty"`
+	// Failed is why the model before was given up.
+	Failed *Failure `json:"failed,omitempty"`
+	// Trim says how often the conversation was too long for the model, and is to be made shorter still.
+	Trim int `json:"trim,omitempty"`
 }
+
+// Run counts the activities that were begun for the step before this one. Each is tried up to MaxRuns times.
+func (in CallModelInput) Run() int { return in.Model + in.Trim }
 
 // CallModelOutput tells what the stored message holds, without its text.
 type CallModelOutput struct {
@@ -105,6 +121,7 @@ type Call struct {
 // TitleInput asks for the session's title, made from the turn's message.
 type TitleInput struct {
 	TurnRef
+	Models []string `json:"models,omitempty"`
 }
 
 // GateInput asks what may become of the calls of a step.
@@ -190,7 +207,18 @@ type Failure struct {
 	Hint    string `json:"hint,omitempty"`
 	// Attempts is how often the model was asked in vain.
 	Attempts int `json:"attempts,omitempty"`
+	// Next is what may cure the failure of a model call.
+	Next Next `json:"next,omitempty"`
 }
+
+// Next is another way to get a step's message.
+type Next string
+
+// The ways.
+const (
+	NextModel Next = "model" // ask the next of the turn's models
+	NextTrim  Next = "trim"  // send less of the conversation
+)
 
 // CheckCredentialInput marks the turn as waiting for its owner's token.
 type CheckCredentialInput struct {

@@ -43,6 +43,7 @@ type turn struct {
 	waiting     *waiting          // the newest step's
 	grants      []string          // hashes of arguments that a human has written, for one call each
 	labChanged  bool              // since the topology was read
+	model, trim int               // the place of the model that answers, and how much less of the conversation it is sent
 }
 
 // ending is why there is no further step.

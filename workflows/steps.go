@@ -54,40 +54,7 @@ func (t *turn) makeTitle() {
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:             "Make a title",
 	})
-	workflow.ExecuteActivity(ctx, schema.ActivityMakeTitle, schema.TitleInput{TurnRef: t.in.TurnRef})
-}
-
-// callModel runs one step's model call, waiting for the owner's token as often as it is missing.
-func (t *turn) callModel() (schema.CallModelOutput, error) {
-	ctx := workflow.WithActivityOptions(t.work, workflow.ActivityOptions{
-		TaskQueue:              schema.TaskQueue,
-		StartToCloseTimeout:    modelBound,
-		ScheduleToStartTimeout: noWorkerWait,
-		HeartbeatTimeout:       heartbeat,
-		WaitForCancellation:    true,
-		RetryPolicy: &temporal.RetryPolicy{
-			MaximumAttempts: schema.MaxRuns, InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: 30 * time.Second,
-		},
-		Summary: "Ask the model",
-	})
-	for {
-		t.say("Asking the model")
-		var out schema.CallModelOutput
-		err := workflow.ExecuteActivity(ctx, schema.ActivityCallModel, schema.CallModelInput{
-			TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Temperature: t.in.Temperature, MaxTokens: t.in.MaxTokens,
-			ReloadTopology: t.labChanged,
-		}).Get(t.books, &out)
-		if err != nil && !t.aborted && codeOf(err) == schema.CodeCredentialMissing {
-			if err := t.awaitCredential(t.books); err != nil {
-				return out, err
-			}
-			continue
-		}
-		t.labChanged = false
-		out.Usage.LLMCalls = max(out.Usage.LLMCalls, triesOf(err))
-		t.usage = t.usage.Add(out.Usage)
-		return out, err
-	}
+	workflow.ExecuteActivity(ctx, schema.ActivityMakeTitle, schema.TitleInput{TurnRef: t.in.TurnRef, Models: t.in.Models})
 }
 
 // runCalls puts the calls of a step before the policy. What only reads runs at once, side by side; what changes a device waits for a human's

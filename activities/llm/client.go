@@ -79,6 +79,9 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
+// Origin tells the provider from others.
+func (c *Client) Origin() string { return c.host }
+
 // parseBaseURL accepts the full address of the endpoint too, which people paste. The URL itself stays out of the errors: it may hold a key.
 func parseBaseURL(s string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(s))

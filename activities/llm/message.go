@@ -11,7 +11,8 @@ type Message struct {
 	ToolCalls  []ToolCall // of an assistant message
 	// Extra is a JSON object of fields that only the provider understands (reasoning, signatures). They are sent back as they came;
 	// whoever sends the conversation to another provider leaves them out.
-	Extra json.RawMessage
+	Extra     json.RawMessage
+	ExtraFrom string
 }
 
 // ToolCall is a call that the model asks for.

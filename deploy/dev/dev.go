@@ -36,9 +36,8 @@ type Options struct {
 	// LabCampus and LabConsolePort are for the lab that is brought along; see simlab.Options.
 	LabCampus       bool
 	LabConsolePort  int
-	Model           stack.ModelConfig
-	NoDemoModel     bool // without a Model there is none, and turns are refused
-	PolicyFile      string
+	Worker          stack.WorkerOptions
+	NoDemoModel     bool // without a model of Worker's there is none, and turns are refused
 	TemporalAddress string
 	Namespace       string
 	NATSURL         string
@@ -118,7 +117,7 @@ func Start(ctx context.Context, o Options) (_ *Stack, err error) {
 	if s.parts, err = stack.Open(ctx, backends, s.telemetry, o.Log); err != nil {
 		return nil, err
 	}
-	if s.worker, err = s.parts.StartWorker(s.modelConfig(), s.o.PolicyFile); err != nil {
+	if s.worker, err = s.parts.StartWorker(s.workerOptions()); err != nil {
 		return nil, err
 	}
 	listener, err := listen(o.Listen)
@@ -185,7 +184,7 @@ func (s *Stack) startBackends(ctx context.Context) (stack.Backends, error) {
 			return err
 		})
 	}
-	if s.o.Model.BaseURL == "" && !s.o.NoDemoModel {
+	if len(s.o.Worker.Models) == 0 && !s.o.NoDemoModel {
 		group.Go(func() (err error) {
 			s.model, err = demomodel.Start(ctx, demomodel.Options{Logger: s.o.Log, ChunkDelay: demoPace})
 			return err
@@ -221,11 +220,12 @@ func (s *Stack) startTemporal(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *Stack) modelConfig() stack.ModelConfig {
+func (s *Stack) workerOptions() stack.WorkerOptions {
+	o := s.o.Worker
 	if s.model != nil {
-		return stack.ModelConfig{BaseURL: s.model.BaseURL(), Name: demomodel.ModelName}
+		o.Models = []stack.Model{{ID: schema.ServerModels, Name: "demo model", BaseURL: s.model.BaseURL(), Model: demomodel.ModelName}}
 	}
-	return s.o.Model
+	return o
 }
 
 // readyWait bounds how long a started stack may take until a chat would work.
@@ -271,10 +271,12 @@ func (s *Stack) announce(ctx context.Context) {
 	switch {
 	case s.model != nil:
 		lines = append(lines, "model       offline demo (use --model-base-url, --model and --model-api-key for a real one)")
-	case s.o.Model.BaseURL == "":
+	case len(s.o.Worker.Models) == 0:
 		lines = append(lines, "model       none: turns are refused (use --model-base-url, --model and --model-api-key)")
 	default:
-		lines = append(lines, "model       "+s.o.Model.Name+" at "+s.o.Model.BaseURL)
+		for _, m := range s.o.Worker.Models {
+			lines = append(lines, "model       "+m.Model+" at "+m.BaseURL)
+		}
 	}
 	lines = append(lines, "data        "+s.o.Data)
 	if at := s.telemetry.MetricsURL(); at != "" {

@@ -7,7 +7,6 @@ import (
 
 	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
-	"gns3copilot/deploy/stack"
 	"gns3copilot/schema"
 )
 
@@ -69,7 +68,7 @@ func goldenStreamFile(g *golden) {
 
 	g.refusedMessages(stream)
 	g.elsewhere(http.MethodPost, "/stream", saying("first", "hello"), true)
-	bare := g.at(startGoldenWorld(g.t, func(o *dev.Options) { o.Model, o.NoDemoModel = stack.ModelConfig{}, true }))
+	bare := g.at(startGoldenWorld(g.t, func(o *dev.Options) { o.Worker.Models, o.NoDemoModel = nil, true }))
 	bare.show("Where no model is configured", http.MethodPost, bare.chatPath("/stream"), saying("first", "hello"))
 	g.show("With another method: GNS3 answers what isn't ours", http.MethodPut, stream, saying("first", "hello"))
 }

@@ -80,7 +80,7 @@ func newWorld(t *testing.T) *world {
 	}
 	t.Cleanup(func() { _ = w.lab.Close() })
 	o := options(t.TempDir())
-	o.GNS3URL, o.Model.BaseURL, o.Limits.ApprovalWait = w.lab.URL(), w.model.BaseURL(), time.Hour
+	o.GNS3URL, o.Worker.Models[0].BaseURL, o.Limits.ApprovalWait = w.lab.URL(), w.model.BaseURL(), time.Hour
 	stack, err := dev.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

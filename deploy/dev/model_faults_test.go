@@ -45,7 +45,7 @@ func modelFaults() []modelFault {
 		{"404", status(404, reason, kind, asJSON), schema.CodeModelRefused, 1, "refuses the request (HTTP 404): not for you", "base URL", ""},
 		{"404 page", status(404, page, kind, asHTML), schema.CodeModelRefused, 1, "(a web page)", "base URL", ""},
 		{"too long", status(400, `{"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}}`, kind, asJSON),
-			schema.CodeModelContext, 1, "conversation is too long", "new session", ""},
+			schema.CodeModelContext, 2, "conversation is too long", "new session", ""},
 		{"429", status(429, reason, kind, asJSON), schema.CodeModelBusy, 3, "busy or limits the rate (HTTP 429)", "again", ""},
 		{"429 for a second", status(429, reason, kind, asJSON, waitFor, "1"), schema.CodeModelBusy, 3, "busy or limits the rate", "1s", ""},
 		{"A26 429 for an hour", status(429, reason, kind, asJSON, waitFor, "3600"), schema.CodeModelBusy, 1, "busy or limits the rate", "1h", ""},
@@ -301,7 +301,7 @@ func TestModelsThatFallSilent(t *testing.T) {
 	model := scriptmodel.Start()
 	defer func() { model.Close() }() // the one that is there by then
 	o := options(t.TempDir())
-	o.Model.BaseURL, o.Model.Idle = model.BaseURL(), time.Second
+	o.Worker.Models[0].BaseURL, o.Worker.ModelIdle = model.BaseURL(), time.Second
 	s, err := dev.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

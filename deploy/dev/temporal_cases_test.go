@@ -335,7 +335,7 @@ func TestE15LostReply(t *testing.T) {
 // a device and comes back from it.
 func TestE17NoSecretsInTemporal(t *testing.T) {
 	const key, password = "sk-e17-of-the-model", "e17-of-the-device"
-	s := startOwn(t, func(o *dev.Options) { o.Model.APIKey = key })
+	s := startOwn(t, func(o *dev.Options) { o.Worker.Models[0].APIKey = key })
 	u, session := loginAt(t, s.URL(), "admin"), newSession()
 	stream, _ := propose(t, u, session, "e17", call(configTool, configure("R1", "username e17 password "+password)),
 		call(commandsTool, `{"device_configs": [{"device_name": "R1", "commands": ["show running-config"]}]}`), text("it is "+password))

@@ -13,7 +13,6 @@ import (
 	"gns3copilot/activities"
 	"gns3copilot/activities/console"
 	"gns3copilot/activities/gns3"
-	"gns3copilot/activities/llm"
 	"gns3copilot/activities/policy"
 	"gns3copilot/activities/tools"
 	"gns3copilot/apiserver"
@@ -42,11 +41,14 @@ type Backends struct {
 	GNS3Insecure  bool
 }
 
-// ModelConfig names the model that workers ask.
-type ModelConfig struct {
-	BaseURL, Name, APIKey string
-	// Idle bounds the wait for the model's next byte; 120 s when zero.
-	Idle time.Duration
+// WorkerOptions say how workers work.
+type WorkerOptions struct {
+	// Models are asked in their order. Without one turns are refused that have no configuration of their user's.
+	Models []Model
+	// ModelIdle bounds the wait for a model's next byte; 120 s when zero.
+	ModelIdle time.Duration
+	// PolicyFile replaces the built-in policy when it isn't empty.
+	PolicyFile string
 }
 
 // Stack is the connections of a process.
@@ -152,16 +154,17 @@ func (w *Worker) Stop() {
 	w.pool.Close()
 }
 
-// StartWorker begins to work for all task queues. Without a base URL there is no model, and turns are refused. policyFile replaces the
-// built-in policy when it isn't empty.
-func (s *Stack) StartWorker(m ModelConfig, policyFile string) (*Worker, error) {
-	rules, err := loadPolicy(policyFile)
+// StartWorker begins to work for all task queues.
+func (s *Stack) StartWorker(o WorkerOptions) (*Worker, error) {
+	rules, err := loadPolicy(o.PolicyFile)
 	if err != nil {
 		return nil, err
 	}
-	model, err := s.model(m)
-	if err != nil {
-		return nil, err
+	catalog := &activities.Catalog{Server: o.Models, Connect: s.connector(o.ModelIdle)}
+	for _, m := range o.Models {
+		if _, err := catalog.Connect(m); err != nil {
+			return nil, err
+		}
 	}
 	pool, err := console.NewPool(console.Options{Logger: s.log, Metrics: s.metrics})
 	if err != nil {
@@ -175,7 +178,7 @@ func (s *Stack) StartWorker(m ModelConfig, policyFile string) (*Worker, error) {
 	workers, err := worker.Start(worker.Options{
 		Client: s.temporal, Log: s.log,
 		Turns:  &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log, Metrics: s.metrics},
-		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Model: model, Tools: registry, Log: s.log},
+		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Catalog: catalog, Tools: registry, Log: s.log},
 		Tools: &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Tools: registry,
 			Policy: rules, Consoles: pool, Log: s.log, Metrics: s.metrics},
 	})
@@ -184,23 +187,13 @@ func (s *Stack) StartWorker(m ModelConfig, policyFile string) (*Worker, error) {
 		return nil, err
 	}
 	w := &Worker{workers: workers, pool: pool, mute: func() {}}
-	mute, err := s.bus.AnswerForModel(m.BaseURL != "")
+	mute, err := s.bus.AnswerForModel(len(o.Models) > 0)
 	if err != nil {
 		w.Stop()
 		return nil, err
 	}
 	w.mute = mute
 	return w, nil
-}
-
-// model is the one that workers ask.
-func (s *Stack) model(m ModelConfig) (activities.Model, error) {
-	if m.BaseURL == "" {
-		return activities.NoModel{}, nil
-	}
-	return llm.New(llm.Options{
-		BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Name, IdleTimeout: m.Idle, Logger: s.log, Metrics: s.metrics,
-	})
 }
 
 func loadPolicy(file string) (*policy.Policy, error) {

@@ -31,6 +31,9 @@ func migrations(postgres bool) []*gormigrate.Migration {
 	}, {
 		ID:      "2026-11-30-lines-begun",
 		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&DeviceRun{}) },
+	}, {
+		ID:      "2026-11-30-extra-from",
+		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&Message{}) },
 	}}
 }
 

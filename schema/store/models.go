@@ -102,9 +102,10 @@ type Message struct {
 	Content    string `gorm:"not null"`
 	Name       string `gorm:"not null"`
 	ToolCallID string `gorm:"not null;index"`
-	// ToolCalls are an assistant's calls; Extra is what the provider wants back unchanged.
+	// ToolCalls are an assistant's calls; Extra is what the provider wants back unchanged, ExtraFrom who that is.
 	ToolCalls []ToolCall `gorm:"type:text;serializer:json"`
 	Extra     string     `gorm:"not null"`
+	ExtraFrom string     `gorm:"not null;default:''"`
 	// Whole is the uncut content of a tool message, empty when Content is whole.
 	Whole     string    `gorm:"not null"`
 	CreatedAt time.Time `gorm:"not null"`

@@ -1,0 +1,80 @@
+package activities
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"gns3copilot/activities/llm"
+	"gns3copilot/activities/prompt"
+	"gns3copilot/schema"
+	"gns3copilot/schema/observe"
+	"gns3copilot/schema/store"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// request builds what the model is asked from the stored conversation and the lab, read at the same time.
+func (m *Models) request(ctx context.Context, in schema.CallModelInput, model chosen) (_ llm.Request, err error) {
+	ctx, span := observe.Start(ctx, "build request")
+	defer func() { observe.End(span, err) }()
+	var conversation []store.Message
+	var topology string
+	group, gctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		gctx, span := observe.Start(gctx, "read conversation")
+		defer func() { observe.End(span, err) }()
+		conversation, err = m.Store.Conversation(gctx, in.TurnRef)
+		return err
+	})
+	group.Go(func() (err error) {
+		topology, err = m.topology(gctx, in)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return llm.Request{}, err
+	}
+	r := llm.Request{MaxTokens: cmp.Or(in.MaxTokens, model.MaxTokens)}
+	if chosen := cmp.Or(in.Temperature, model.Temperature); chosen != nil {
+		t := float32(*chosen)
+		r.Temperature = &t
+	}
+	r.Messages = append(r.Messages, llm.Message{Role: "system", Content: prompt.System(in.Mode, topology)})
+	for _, msg := range conversation {
+		r.Messages = append(r.Messages, wireMessage(msg))
+	}
+	for _, t := range m.Tools.Definitions(in.Mode) {
+		meta := t.Metadata()
+		r.Tools = append(r.Tools, llm.Tool{Name: meta.Name, Description: meta.Description, Parameters: t.Schema()})
+	}
+	return r, nil
+}
+
+// topology is the lab as the turn's model sees it: read once, kept with the turn, and read again when asked to.
+func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (_ string, err error) {
+	ctx, span := observe.Start(ctx, "read topology")
+	defer func() { observe.End(span, err) }()
+	if !in.ReloadTopology {
+		turn, err := m.Store.Turn(ctx, in.TurnRef)
+		if err != nil {
+			return "", err
+		}
+		if turn.Topology != "" {
+			stored, err := labOf(turn)
+			return string(schema.Text(stored.ForModel())), err
+		}
+	}
+	topology, err := readLab(ctx, m.Vault, m.Lab, in.TurnRef)
+	if err != nil {
+		return "", err
+	}
+	return string(schema.Text(topology.ForModel())), m.Store.SetTopology(ctx, in.TurnRef, string(schema.Text(topology)))
+}
+
+func wireMessage(msg store.Message) llm.Message {
+	w := llm.Message{Role: msg.Role, Content: msg.Content, ToolCallID: msg.ToolCallID, Extra: json.RawMessage(msg.Extra), ExtraFrom: msg.ExtraFrom}
+	for _, c := range msg.ToolCalls {
+		w.ToolCalls = append(w.ToolCalls, llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Extra: json.RawMessage(c.Extra)})
+	}
+	return w
+}

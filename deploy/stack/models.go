@@ -1,0 +1,101 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"gns3copilot/activities"
+	"gns3copilot/activities/llm"
+	"gns3copilot/schema"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Model is a model that workers are started with.
+type Model = activities.ModelSettings
+
+// modelFile is a list of models in a file. The fields are those of a model configuration in the API.
+type modelFile struct {
+	Models []struct {
+		Name            string   `yaml:"name"`
+		Provider        string   `yaml:"provider"`
+		BaseURL         string   `yaml:"base_url"`
+		Model           string   `yaml:"model"`
+		APIKey          string   `yaml:"api_key"`
+		APIKeyFile      string   `yaml:"api_key_file"`
+		Temperature     *float64 `yaml:"temperature"`
+		MaxTokens       int      `yaml:"max_tokens"`
+		ContextLimit    int      `yaml:"context_limit"`
+		ContextStrategy string   `yaml:"context_strategy"`
+		TitleModel      string   `yaml:"title_model"`
+	} `yaml:"models"`
+}
+
+// LoadModels reads models from a YAML file, in the order in which they are tried. It fails with CodeInvalid and names what is wrong, but
+// never a key.
+func LoadModels(path string) ([]Model, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, schema.Errorf(schema.CodeInvalid, "The file of models %s can't be read.", path).WithCause(err)
+	}
+	defer file.Close()
+	decoder := yaml.NewDecoder(file)
+	decoder.KnownFields(true)
+	var listed modelFile
+	if err := decoder.Decode(&listed); err != nil {
+		return nil, schema.Errorf(schema.CodeInvalid, "The file of models %s can't be read: %s", path, yamlFault(err))
+	}
+	var models []Model
+	for i, m := range listed.Models {
+		model := Model{
+			ID: schema.ServerModels, Name: m.Name, Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: m.APIKey,
+			Temperature: m.Temperature, MaxTokens: m.MaxTokens, ContextLimit: m.ContextLimit, ContextStrategy: m.ContextStrategy, TitleModel: m.TitleModel,
+		}
+		if m.APIKeyFile != "" {
+			key, err := os.ReadFile(m.APIKeyFile)
+			if err != nil {
+				return nil, schema.Errorf(schema.CodeInvalid, "%s: model %d: the key file %s can't be read.", path, i+1, m.APIKeyFile).WithCause(err)
+			}
+			model.APIKey = strings.TrimSpace(string(key))
+		}
+		if err := model.Check(); err != nil {
+			return nil, fmt.Errorf("%s: model %d: %w", path, i+1, err)
+		}
+		models = append(models, model)
+	}
+	if len(models) == 0 {
+		return nil, schema.Errorf(schema.CodeInvalid, "The file of models %s lists none.", path)
+	}
+	return models, nil
+}
+
+// yamlFault is what the reader says, without the values that it quotes: one may be a key.
+func yamlFault(err error) string {
+	var fault *yaml.TypeError
+	if !errors.As(err, &fault) {
+		return "it is not YAML"
+	}
+	lines := make([]string, len(fault.Errors))
+	for i, text := range fault.Errors {
+		line, what, _ := strings.Cut(text, ":")
+		if !strings.Contains(what, "not found in type") {
+			what = " a value of another kind is expected"
+		}
+		what, _, _ = strings.Cut(what, " in type")
+		lines[i] = line + ":" + what
+	}
+	return strings.Join(lines, "; ")
+}
+
+// connector makes clients that share their connections.
+func (s *Stack) connector(idle time.Duration) func(activities.ModelSettings) (activities.Model, error) {
+	transport := llm.NewTransport()
+	return func(m activities.ModelSettings) (activities.Model, error) {
+		return llm.New(llm.Options{
+			BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Model, IdleTimeout: idle, Transport: transport, Logger: s.log, Metrics: s.metrics,
+		})
+	}
+}

@@ -1,0 +1,66 @@
+package workflows
+
+import (
+	"time"
+
+	"gns3copilot/schema"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// callModel gets one step's message. It waits for the owner's token as often as that is missing; when a model can't answer, the next of the
+// turn's models is asked, and when the conversation is too long, less of it is sent. Both hold for the rest of the turn.
+func (t *turn) callModel() (schema.CallModelOutput, error) {
+	var given *schema.Failure // why the model before was given up
+	for {
+		out, err := t.tryModel(given)
+		failure := failureOf(err)
+		switch {
+		case err == nil || t.aborted:
+			return out, err
+		case failure.Code == schema.CodeCredentialMissing:
+			if err := t.awaitCredential(t.books); err != nil {
+				return out, err
+			}
+		case failure.Next == schema.NextModel:
+			t.model++
+			given = failure
+		case failure.Next == schema.NextTrim:
+			t.trim++
+			given = nil
+		default:
+			return out, err
+		}
+	}
+}
+
+// tryModel asks one model, up to as often as one is asked.
+func (t *turn) tryModel(given *schema.Failure) (schema.CallModelOutput, error) {
+	ctx := workflow.WithActivityOptions(t.work, workflow.ActivityOptions{
+		TaskQueue:              schema.TaskQueue,
+		StartToCloseTimeout:    modelBound,
+		ScheduleToStartTimeout: noWorkerWait,
+		HeartbeatTimeout:       heartbeat,
+		WaitForCancellation:    true,
+		RetryPolicy: &temporal.RetryPolicy{
+			MaximumAttempts: schema.MaxRuns, InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: 30 * time.Second,
+		},
+		Summary: "Ask the model",
+	})
+	t.say("Asking the model")
+	var out schema.CallModelOutput
+	err := workflow.ExecuteActivity(ctx, schema.ActivityCallModel, schema.CallModelInput{
+		TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Temperature: t.in.Temperature, MaxTokens: t.in.MaxTokens,
+		ReloadTopology: t.labChanged, Models: t.in.Models, Model: t.model, Failed: given, Trim: t.trim,
+	}).Get(t.books, &out)
+	if codeOf(err) == schema.CodeCredentialMissing {
+		return out, err // nobody was asked
+	}
+	if err == nil {
+		t.labChanged = false
+	}
+	out.Usage.LLMCalls = max(out.Usage.LLMCalls, triesOf(err))
+	t.usage = t.usage.Add(out.Usage)
+	return out, err
+}
