@@ -4,10 +4,11 @@ package scriptmodel
 
 import (
 	"encoding/json"
-	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 )
 
@@ -21,12 +22,23 @@ type Server struct {
 	scripts map[string][]Step
 	any     Step
 	asked   []Request
+
+	strict    *Strict
+	sent      []json.RawMessage
+	refusals  []Refusal
+	reasoning map[string][]string // of answers with tool calls, by what they said
 }
 
 // Request is what the model was asked.
 type Request struct {
-	Messages []Message         `json:"messages"`
-	Tools    []json.RawMessage `json:"tools"`
+	Model         string            `json:"model"`
+	Messages      []Message         `json:"messages"`
+	Tools         []json.RawMessage `json:"tools"`
+	StreamOptions *struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+	Header http.Header     `json:"-"`
+	Raw    json.RawMessage `json:"-"` // the body as it came
 }
 
 // Message is a message of a request.
@@ -34,13 +46,19 @@ type Message struct {
 	Role       string `json:"role"`
 	Content    string `json:"content"`
 	ToolCallID string `json:"tool_call_id"`
-	ToolCalls  []struct {
-		ID       string `json:"id"`
-		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
+	ToolCalls  []Call `json:"tool_calls"`
+}
+
+// Call is a tool call of a message.
+type Call struct {
+	ID       string   `json:"id"`
+	Function Function `json:"function"`
+}
+
+// Function is what a call asks for.
+type Function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
 }
 
 // Start runs a model on a free loopback port.
@@ -58,7 +76,7 @@ func StartAt(address string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{scripts: map[string][]Step{}}
+	s := &Server{scripts: map[string][]Step{}, reasoning: map[string][]string{}}
 	s.http = &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(s.complete)}}
 	s.http.Start()
 	return s, nil
@@ -94,23 +112,53 @@ func (s *Server) Otherwise(step Step) {
 func (s *Server) Asked() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Request(nil), s.asked...)
+	return slices.Clone(s.asked)
+}
+
+// Demand makes the model strict from the next request on.
+func (s *Server) Demand(strict Strict) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.strict = &strict
+}
+
+// Sent lists the bodies of all requests so far, those for titles and refused ones too.
+func (s *Server) Sent() []json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.sent)
+}
+
+// Refusals lists what the model has refused so far.
+func (s *Server) Refusals() []Refusal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.refusals)
 }
 
 // titleOf is what a request for a title gets.
 const titleOf = "A scripted title"
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
-	var in Request
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	in := Request{Header: r.Header, Raw: body}
+	s.note(in)
+	if refusal := s.judge(&in); refusal != nil {
+		refusal.Body = body
+		s.refused(*refusal)
+		refusal.answer(w)
 		return
 	}
-	if fault := unpaired(in.Messages); fault != "" {
-		http.Error(w, fmt.Sprintf(`{"error":{"message":%q}}`, fault), http.StatusBadRequest)
-		return
+	reply := &Reply{w: w, flush: w.(http.Flusher), Request: in, gone: r.Context().Done(), reasoningField: "reasoning_content"}
+	if strict := s.manners(); strict != nil {
+		if strict.Reasoning != "" {
+			reply.reasoningField = strict.Reasoning
+		}
+		reply.noUsage = in.StreamOptions == nil || !in.StreamOptions.IncludeUsage
 	}
-	reply := &Reply{w: w, flush: w.(http.Flusher), Request: in, gone: r.Context().Done()}
 	if len(in.Tools) == 0 {
 		reply.Say(titleOf)
 		reply.end()
@@ -121,36 +169,59 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":{"message":"no script for this message"}}`, http.StatusBadRequest)
 		return
 	}
+	// What is said last is known before the client can come back with it: end sends the last byte.
+	reply.before = func() { s.remember(reply) }
 	step(reply)
 	reply.end()
 }
 
-// unpaired refuses what the strictest providers refuse: a call without its one result right behind it, a result without a call, an id that
-// is used twice.
-func unpaired(messages []Message) string {
-	open, seen := map[string]bool{}, map[string]bool{}
-	for i, m := range messages {
-		if m.Role == "tool" {
-			if !open[m.ToolCallID] {
-				return fmt.Sprintf("message %d: the result %q answers no open call", i, m.ToolCallID)
-			}
-			delete(open, m.ToolCallID)
-			continue
-		}
-		for id := range open {
-			return fmt.Sprintf("message %d: the call %q has no result", i, id)
-		}
-		for _, c := range m.ToolCalls {
-			if c.ID == "" || seen[c.ID] {
-				return fmt.Sprintf("message %d: the call id %q is empty or used twice", i, c.ID)
-			}
-			open[c.ID], seen[c.ID] = true, true
+// judge decodes the request and refuses what can't be served.
+func (s *Server) judge(in *Request) *Refusal {
+	if strict := s.manners(); strict != nil {
+		if r := strict.check(in.Header, in.Raw, s.thoughts); r != nil {
+			return r
 		}
 	}
-	for id := range open {
-		return fmt.Sprintf("the call %q has no result", id)
+	if err := json.Unmarshal(in.Raw, in); err != nil {
+		return refuse(RuleJSON, "%v", err)
 	}
-	return ""
+	return unpaired(in.Messages)
+}
+
+func (s *Server) manners() *Strict {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.strict
+}
+
+func (s *Server) note(in Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = append(s.sent, in.Raw)
+}
+
+func (s *Server) refused(r Refusal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusals = append(s.refusals, r)
+}
+
+// remember keeps the reasoning of an answer with tool calls, under what it said.
+func (s *Server) remember(r *Reply) {
+	if len(r.called) == 0 || r.thought == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := said(r.words, r.called)
+	s.reasoning[key] = append(s.reasoning[key], r.thought)
+}
+
+// thoughts gives all reasoning that was sent with an answer that said this.
+func (s *Server) thoughts(said string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reasoning[said]
 }
 
 // next finds the step: the turn's user message names the script, the answers since then are the steps that have been.
@@ -171,113 +242,4 @@ func (s *Server) next(in Request) Step {
 		return steps[answers]
 	}
 	return s.any
-}
-
-// Reply is an answer being written.
-type Reply struct {
-	Request Request
-	w       http.ResponseWriter
-	flush   http.Flusher
-	gone    <-chan struct{}
-	begun   bool
-	broken  bool
-	calls   int
-}
-
-// Gone is closed when the client has hung up.
-func (r *Reply) Gone() <-chan struct{} { return r.gone }
-
-// Say streams a piece of text.
-func (r *Reply) Say(text string) { r.chunk(map[string]any{"content": text}, nil) }
-
-// Call streams a tool call, its arguments in two pieces.
-func (r *Reply) Call(name, arguments string) {
-	half := len(arguments) / 2
-	r.CallInPieces(name, func() {}, arguments[:half], arguments[half:])
-}
-
-// CallInPieces streams a tool call, its arguments in these pieces, and calls between before each piece but the first.
-func (r *Reply) CallInPieces(name string, between func(), pieces ...string) {
-	index := r.calls
-	r.calls++
-	r.chunk(map[string]any{"tool_calls": []any{map[string]any{"index": index, "id": fmt.Sprintf("call_%d", index), "type": "function",
-		"function": map[string]any{"name": name, "arguments": pieces[0]}}}}, nil)
-	for _, piece := range pieces[1:] {
-		between()
-		r.chunk(map[string]any{"tool_calls": []any{map[string]any{"index": index, "function": map[string]any{"arguments": piece}}}}, nil)
-	}
-}
-
-// Hold waits for the channel; it is false when the client hung up first.
-func (r *Reply) Hold(until <-chan struct{}) bool {
-	r.flush.Flush()
-	select {
-	case <-until:
-		return true
-	case <-r.gone:
-		return false
-	}
-}
-
-// Event streams a piece of data as it stands, such as an error object.
-func (r *Reply) Event(data string) {
-	r.begin()
-	fmt.Fprintf(r.w, "data: %s\n\n", data)
-	r.flush.Flush()
-}
-
-// Silence sends nothing, no header either, until the client hangs up.
-func (r *Reply) Silence() {
-	r.broken = true
-	<-r.gone
-}
-
-// Fail answers with an error status and JSON.
-func (r *Reply) Fail(status int, body string) {
-	r.Whole(status, body, "Content-Type", "application/json")
-}
-
-// Whole answers with one body of any kind in the place of a stream, its headers given as name and value in turn.
-func (r *Reply) Whole(status int, body string, headers ...string) {
-	r.broken = true
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.w.Header().Set(headers[i], headers[i+1])
-	}
-	r.w.WriteHeader(status)
-	fmt.Fprint(r.w, body)
-}
-
-// Cut breaks the connection off.
-func (r *Reply) Cut() {
-	r.broken = true
-	panic(http.ErrAbortHandler)
-}
-
-func (r *Reply) end() {
-	if r.broken {
-		return
-	}
-	finish := "stop"
-	if r.calls > 0 {
-		finish = "tool_calls"
-	}
-	r.chunk(map[string]any{}, &finish)
-	fmt.Fprint(r.w, `data: {"id":"x","object":"chat.completion.chunk","model":"scripted","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":50,"total_tokens":150}}`+"\n\ndata: [DONE]\n\n")
-	r.flush.Flush()
-}
-
-func (r *Reply) begin() {
-	if !r.begun {
-		r.begun = true
-		r.w.Header().Set("Content-Type", "text/event-stream")
-	}
-}
-
-func (r *Reply) chunk(delta map[string]any, finish *string) {
-	line, err := json.Marshal(map[string]any{"id": "x", "object": "chat.completion.chunk", "model": "scripted",
-		"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
-	if err != nil {
-		panic(err)
-	}
-	r.Event(string(line))
 }
