@@ -96,8 +96,8 @@ type modelFlags struct {
 	ModelBaseURL         string `help:"OpenAI-compatible API, up to and with /v1; the provider's own when only that is named." placeholder:"URL"`
 	Model                string `help:"The model's name there." placeholder:"NAME"`
 	ModelAPIKey          string `name:"model-api-key" help:"Its API key; better set as COPILOT_MODEL_API_KEY, which process lists don't show." placeholder:"KEY"`
-	ModelContextLimit    int    `help:"How much the model reads, in thousands of tokens." default:"128" placeholder:"K"`
-	ModelContextStrategy string `help:"How much of that is used: conservative (60 %), balanced (75 %) or aggressive (85 %)." default:"balanced" placeholder:"NAME"`
+	ModelContextLimit    int    `help:"How much the model reads, in thousands of tokens." default:"128"`
+	ModelContextStrategy string `help:"How much of that is used: conservative (60 %), balanced (75 %) or aggressive (85 %)." default:"balanced"`
 	TitleModel           string `help:"A smaller model at the same address that makes the titles." placeholder:"NAME"`
 	Models               string `help:"YAML file of more models, in the order in which they are tried when those before can't answer (see docs/models.md)." placeholder:"FILE"`
 }

@@ -32,6 +32,8 @@ func (m ModelSettings) Check() error {
 		fault = "max_tokens must be above 0"
 	case m.ContextLimit <= 0:
 		fault = "context_limit, in thousands of tokens, must be above 0"
+	case !schema.ValidContextStrategy(m.ContextStrategy):
+		fault = "context_strategy must be conservative, balanced or aggressive"
 	default:
 		return nil
 	}

@@ -205,6 +205,9 @@ func (s *Stack) startBackends(ctx context.Context) (stack.Backends, error) {
 	return b, nil
 }
 
+// demoContext is how much of a conversation the demo model is sent, in thousands of tokens; it looks at the last exchanges alone.
+const demoContext = 128
+
 // demoPace is the pause between the demo model's words, so that its answers are seen to stream.
 const demoPace = 15 * time.Millisecond
 
@@ -223,7 +226,7 @@ func (s *Stack) startTemporal(ctx context.Context) (err error) {
 func (s *Stack) workerOptions() stack.WorkerOptions {
 	o := s.o.Worker
 	if s.model != nil {
-		o.Models = []stack.Model{{ID: schema.ServerModels, Name: "demo model", BaseURL: s.model.BaseURL(), Model: demomodel.ModelName}}
+		o.Models = []stack.Model{{ID: schema.ServerModels, Name: "demo model", BaseURL: s.model.BaseURL(), Model: demomodel.ModelName, ContextLimit: demoContext, ContextStrategy: schema.ContextBalanced}}
 	}
 	return o
 }

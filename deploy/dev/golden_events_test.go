@@ -37,6 +37,7 @@ func goldenEvents() []goldenFile {
 		event(schema.EventHITLResolved, "calls wait no longer: one was confirmed, one was rejected with a reason, one was aborted.", threeEnds),
 		event(schema.EventRetry, "discard what was shown of this message.", func(g *golden) []frame { return g.whole("hello", breaksOffOnce()) }),
 		event(schema.EventWaiting, "the turn stands still until something outside happens.", tokenEnds),
+		event(schema.EventFailover, "a model can't answer, and the next of the configured ones goes on.", secondGoesOn),
 		event(schema.EventTitle, "the session has a title.", func(g *golden) []frame { return g.whole("hello", text("Hi")) }),
 		event(schema.EventError, "something went wrong.", func(g *golden) []frame { return g.whole("hello", refuses) }),
 		event(schema.EventAbort, "the turn was aborted.", func(g *golden) []frame { return g.aborted("hello", ofType(schema.EventContent), holds) }),
@@ -81,6 +82,22 @@ func refuses(r *scriptmodel.Reply) {
 }
 
 // breaksOffOnce is an answer that breaks off the first time it is given.
+// secondGoesOn has a turn with two models, the first of which is out of order.
+func secondGoesOn(g *golden) []frame {
+	two := g.at(startGoldenWorld(g.t, func(o *dev.Options) {
+		second := o.Worker.Models[0]
+		second.Name, second.Model = "the second model", "second"
+		o.Worker.Models = append(o.Worker.Models, second)
+	}))
+	return two.whole("hello", func(r *scriptmodel.Reply) {
+		if r.Request.Model != "second" {
+			refuses(r)
+			return
+		}
+		r.Say("Hi")
+	})
+}
+
 func breaksOffOnce() scriptmodel.Step {
 	once := make(chan struct{}, 1)
 	return func(r *scriptmodel.Reply) {

@@ -1,8 +1,9 @@
 package stack
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -45,14 +46,14 @@ func LoadModels(path string) ([]Model, error) {
 	decoder := yaml.NewDecoder(file)
 	decoder.KnownFields(true)
 	var listed modelFile
-	if err := decoder.Decode(&listed); err != nil {
+	if err := decoder.Decode(&listed); err != nil && !errors.Is(err, io.EOF) {
 		return nil, schema.Errorf(schema.CodeInvalid, "The file of models %s can't be read: %s", path, yamlFault(err))
 	}
 	var models []Model
 	for i, m := range listed.Models {
 		model := Model{
-			ID: schema.ServerModels, Name: m.Name, Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: m.APIKey,
-			Temperature: m.Temperature, MaxTokens: m.MaxTokens, ContextLimit: m.ContextLimit, ContextStrategy: m.ContextStrategy, TitleModel: m.TitleModel,
+			ID: schema.ServerModels, Name: cmp.Or(m.Name, m.Model), Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: m.APIKey,
+			Temperature: m.Temperature, MaxTokens: m.MaxTokens, ContextLimit: m.ContextLimit, ContextStrategy: cmp.Or(m.ContextStrategy, schema.ContextBalanced), TitleModel: m.TitleModel,
 		}
 		if m.APIKeyFile != "" {
 			key, err := os.ReadFile(m.APIKeyFile)
@@ -62,7 +63,7 @@ func LoadModels(path string) ([]Model, error) {
 			model.APIKey = strings.TrimSpace(string(key))
 		}
 		if err := model.Check(); err != nil {
-			return nil, fmt.Errorf("%s: model %d: %w", path, i+1, err)
+			return nil, schema.Errorf(schema.CodeInvalid, "%s: model %d: %s.", path, i+1, schema.AsError(err).Message)
 		}
 		models = append(models, model)
 	}

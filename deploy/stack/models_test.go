@@ -1,0 +1,75 @@
+package stack
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gns3copilot/schema"
+)
+
+func TestLoadModels(t *testing.T) {
+	dir := t.TempDir()
+	keyFile := filepath.Join(dir, "key")
+	write(t, keyFile, "s3cret\n")
+	file := filepath.Join(dir, "models.yaml")
+	write(t, file, `
+models:
+  - {name: near, provider: ollama, model: small, context_limit: 8, temperature: 0}
+  - {model: large, base_url: "https://models.example/v1", api_key_file: `+keyFile+`, context_limit: 200, context_strategy: aggressive, title_model: tiny}
+`)
+	models, err := LoadModels(file)
+	if err != nil || len(models) != 2 {
+		t.Fatalf("%v %+v", err, models)
+	}
+	near, far := models[0], models[1]
+	if near.Name != "near" || near.Provider != "ollama" || near.ContextLimit != 8 || near.Temperature == nil || near.ID != schema.ServerModels {
+		t.Errorf("the first: %+v", near)
+	}
+	if far.Name != "large" || far.APIKey != "s3cret" || far.ContextStrategy != schema.ContextAggressive || far.TitleModel != "tiny" {
+		t.Errorf("the second: %+v", far)
+	}
+	if near.ContextStrategy != schema.ContextBalanced {
+		t.Errorf("the strategy of one that names none: %q", near.ContextStrategy)
+	}
+}
+
+func TestLoadModelsRefuses(t *testing.T) {
+	const key = "sk-do-not-show"
+	for name, c := range map[string]struct{ text, says string }{
+		"no YAML":            {"models: [", "it is not YAML"},
+		"an unknown field":   {"models: [{modell: x, context_limit: 8}]", "modell"},
+		"another kind":       {"models: [{model: x, context_limit: " + key + "}]", "another kind"},
+		"a key with a fault": {"models: [{model: x, api_key: [" + key + "], context_limit: 8}]", "another kind"},
+		"none":               {"models: []", "lists none"},
+		"empty":              {"", "lists none"},
+		"no model":           {"models: [{name: x, context_limit: 8}]", "model 1: model is missing"},
+		"no limit":           {"models: [{model: x}]", "context_limit"},
+		"a hot one":          {"models: [{model: x, context_limit: 8, temperature: 3}]", "temperature"},
+		"an odd strategy":    {"models: [{model: x, context_limit: 8, context_strategy: brave}]", "context_strategy"},
+		"no key file":        {"models: [{model: x, context_limit: 8, api_key_file: /nowhere/key}]", "/nowhere/key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "models.yaml")
+			write(t, file, c.text)
+			_, err := LoadModels(file)
+			if schema.CodeOf(err) != schema.CodeInvalid {
+				t.Fatalf("%v", err)
+			}
+			if all := schema.AsError(err).Message; !strings.Contains(all, c.says) || strings.Contains(all, key) {
+				t.Errorf("%q doesn't say %q, or shows the key", all, c.says)
+			}
+		})
+	}
+	if _, err := LoadModels(filepath.Join(t.TempDir(), "none.yaml")); schema.CodeOf(err) != schema.CodeInvalid {
+		t.Errorf("a file that isn't there: %v", err)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
