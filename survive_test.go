@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,14 +68,14 @@ type distributed struct {
 	api      string
 }
 
-func startDistributed(t *testing.T, lab *simlab.Lab, temporal string) distributed {
+func startDistributed(t *testing.T, lab *simlab.Lab, temporal string, apiFlags ...string) distributed {
 	t.Helper()
 	_, nats := start(t, true, "nats", "--listen", "127.0.0.1:0", "--nats-token", "t0ken", "--data", t.TempDir())
 	d := distributed{backends: []string{
 		"--gns3-url", lab.URL(), "--temporal-address", temporal, "--nats-url", nats, "--nats-token", "t0ken",
 		"--database-url", t.TempDir() + "/copilot.db", "--secret-key", secret,
 	}}
-	_, d.api = start(t, true, append([]string{"api", "--listen", "127.0.0.1:0"}, d.backends...)...)
+	_, d.api = start(t, true, slices.Concat([]string{"api", "--listen", "127.0.0.1:0"}, d.backends, apiFlags)...)
 	return d
 }
 
