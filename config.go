@@ -114,7 +114,7 @@ func (f modelFlags) faults() []string {
 	if f.ModelContextLimit < 1 {
 		bad = append(bad, "--model-context-limit: must be above 0")
 	}
-	if !schema.ValidContextStrategy(f.ModelContextStrategy) {
+	if !schema.ContextStrategy(f.ModelContextStrategy).Valid() {
 		bad = append(bad, fmt.Sprintf("--model-context-strategy: %q is none of conservative, balanced, aggressive", f.ModelContextStrategy))
 	}
 	return bad
@@ -126,7 +126,7 @@ func (f modelFlags) list() ([]stack.Model, error) {
 	if f.Model != "" {
 		models = append(models, stack.Model{
 			ID: schema.ServerModels, Name: f.Model, Provider: f.ModelProvider, BaseURL: f.ModelBaseURL, Model: f.Model, APIKey: f.ModelAPIKey,
-			ContextLimit: f.ModelContextLimit, ContextStrategy: f.ModelContextStrategy, TitleModel: f.TitleModel,
+			ContextLimit: f.ModelContextLimit, ContextStrategy: schema.ContextStrategy(f.ModelContextStrategy), TitleModel: f.TitleModel,
 		})
 	}
 	if f.Models == "" {

@@ -1,6 +1,10 @@
 package activities
 
-import "gns3copilot/schema"
+import (
+	"context"
+
+	"gns3copilot/schema"
+)
 
 // ModelSettings is a model's configuration, its key opened.
 type ModelSettings struct {
@@ -15,7 +19,7 @@ type ModelSettings struct {
 	MaxTokens   int      // of an answer; 0 for the provider's own
 	// ContextLimit is how much the model reads, in thousands of tokens; ContextStrategy how much of that is used.
 	ContextLimit    int
-	ContextStrategy string
+	ContextStrategy schema.ContextStrategy
 	// TitleModel is the model at the same address that makes titles; "" for the same one.
 	TitleModel string
 }
@@ -32,7 +36,7 @@ func (m ModelSettings) Check() error {
 		fault = "max_tokens must be above 0"
 	case m.ContextLimit <= 0:
 		fault = "context_limit, in thousands of tokens, must be above 0"
-	case !schema.ValidContextStrategy(m.ContextStrategy):
+	case !m.ContextStrategy.Valid():
 		fault = "context_strategy must be conservative, balanced or aggressive"
 	default:
 		return nil
@@ -56,7 +60,7 @@ type chosen struct {
 }
 
 // at finds the model at a place of a turn's list. It fails with CodeModelNotConfigured when there is none.
-func (c *Catalog) at(ids []string, place int) (chosen, error) {
+func (c *Catalog) at(ctx context.Context, ids []string, place int) (chosen, error) {
 	places := c.expand(ids)
 	if place >= len(places) {
 		return chosen{last: true}, schema.NoModel()

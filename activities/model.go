@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -52,7 +53,7 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 		return schema.CallModelOutput{}, fault(err)
 	}
 	defer release()
-	model, err := m.Catalog.at(in.Models, in.Model)
+	model, err := m.Catalog.at(run, in.Models, in.Model)
 	var request llm.Request
 	if err == nil {
 		request, err = m.request(run, in, model)
@@ -113,6 +114,11 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 	if superseded(run) {
 		return out, fault(handedOn(run))
 	}
+	// The complete calls of an answer that the output limit ended are run, and the model is told of the one that was cut.
+	cut := schema.CodeOf(failure) == schema.CodeModelTruncated && len(answer.ToolCalls) > 0
+	if cut {
+		failure = nil
+	}
 	partial := failure != nil
 	if partial && !wasAborted {
 		again := sink.attempt < mostAttempts(failure) && retryable(schema.AsError(failure))
@@ -130,6 +136,9 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 	}
 	message := assistantMessage(sink.id, in, answer)
 	message.ExtraFrom = model.Origin()
+	if cut {
+		spoil(&message.ToolCalls[len(message.ToolCalls)-1])
+	}
 	if !partial && message.Content == "" && message.ToolCalls == nil {
 		message.Content = emptyAnswer
 		if err := sink.delta(llm.Delta{Content: emptyAnswer}); err != nil {
@@ -159,21 +168,33 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 		return out, faultAt(failure, sink.attempt, mostAttempts(failure))
 	}
 	out = described(message, answer.Usage, sink.attempt)
-	out.Aborted = wasAborted
+	out.Aborted, out.Truncated = wasAborted, cut
 	return out, nil
+}
+
+// spoil keeps a call that the output limit cut before its arguments began, which then look as if there were none, from being run.
+func spoil(c *store.ToolCall) {
+	if json.Valid([]byte(c.Arguments)) {
+		c.Arguments = "{"
+		c.SHA256 = tools.HashArguments(c.Arguments)
+	}
 }
 
 // emptyAnswer stands for an answer without a word, which would look like a turn that is stuck.
 const emptyAnswer = "(The model gave an empty answer.)"
 
+// usageOf counts the tokens of an answer and the calls that were sent for it.
+func usageOf(u llm.Usage, calls int) schema.Usage {
+	return schema.Usage{
+		InputTokens: u.Input, OutputTokens: u.Output, TotalTokens: u.Input + u.Output, LLMCalls: calls, Estimated: u.Estimated,
+	}
+}
+
 // described is what the workflow learns of a message.
 func described(m store.Message, usage llm.Usage, attempt int) schema.CallModelOutput {
 	out := schema.CallModelOutput{
 		MessageID: m.ID, ContentBytes: len(m.Content),
-		Usage: schema.Usage{
-			InputTokens: usage.Input, OutputTokens: usage.Output, TotalTokens: usage.Input + usage.Output,
-			LLMCalls: attempt, Estimated: usage.Estimated,
-		},
+		Usage: usageOf(usage, attempt),
 	}
 	for _, c := range m.ToolCalls {
 		out.Calls = append(out.Calls, schema.Call{ID: c.ID, Name: c.Name, ArgsSHA256: c.SHA256})

@@ -34,11 +34,7 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput, model ch
 	if err := group.Wait(); err != nil {
 		return llm.Request{}, err
 	}
-	r := llm.Request{MaxTokens: cmp.Or(in.MaxTokens, model.MaxTokens)}
-	if chosen := cmp.Or(in.Temperature, model.Temperature); chosen != nil {
-		t := float32(*chosen)
-		r.Temperature = &t
-	}
+	r := llm.Request{MaxTokens: cmp.Or(in.MaxTokens, model.MaxTokens), Temperature: temperature(cmp.Or(in.Temperature, model.Temperature))}
 	r.Messages = append(r.Messages, llm.Message{Role: "system", Content: prompt.System(in.Mode, topology)})
 	for _, msg := range conversation {
 		r.Messages = append(r.Messages, wireMessage(msg))
@@ -48,6 +44,15 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput, model ch
 		r.Tools = append(r.Tools, llm.Tool{Name: meta.Name, Description: meta.Description, Parameters: t.Schema()})
 	}
 	return r, nil
+}
+
+// temperature is nil for the provider's own.
+func temperature(t *float64) *float32 {
+	if t == nil {
+		return nil
+	}
+	v := float32(*t)
+	return &v
 }
 
 // topology is the lab as the turn's model sees it: read once, kept with the turn, and read again when asked to.

@@ -50,7 +50,7 @@ func (m *Models) MakeTitle(ctx context.Context, in schema.TitleInput) error {
 
 // askForTitle asks the first of the turn's models, or the smaller one that it has for titles.
 func (m *Models) askForTitle(ctx context.Context, in schema.TitleInput, message string) (llm.Answer, error) {
-	model, err := m.Catalog.at(in.Models, 0)
+	model, err := m.Catalog.at(ctx, in.Models, 0)
 	if err == nil && model.TitleModel != "" {
 		settings := model.ModelSettings
 		settings.Model = settings.TitleModel

@@ -1,13 +1,16 @@
 package schema
 
-// How much of what a model reads a conversation may take up; the names are the chat API's.
+// ContextStrategy says how much of a model's context a conversation may fill.
+type ContextStrategy string
+
+// The strategies: 60, 75 and 85 percent.
 const (
-	ContextConservative = "conservative"
-	ContextBalanced     = "balanced" // the default
-	ContextAggressive   = "aggressive"
+	ContextConservative ContextStrategy = "conservative"
+	ContextBalanced     ContextStrategy = "balanced"
+	ContextAggressive   ContextStrategy = "aggressive"
 )
 
-// ValidContextStrategy reports whether a strategy is one of ours.
-func ValidContextStrategy(s string) bool {
+// Valid reports whether the strategy is one of ours.
+func (s ContextStrategy) Valid() bool {
 	return s == ContextConservative || s == ContextBalanced || s == ContextAggressive
 }

@@ -2,11 +2,13 @@ package schema
 
 // Names that Temporal stores. They are part of every recorded history, so they are only ever added to.
 const (
-	WorkflowChatTurn = "ChatTurn"
+	WorkflowChatTurn  = "ChatTurn"
+	WorkflowTestModel = "TestModel"
 
 	ActivityBeginTurn       = "BeginTurn"
 	ActivityCallModel       = "CallModel"
 	ActivityMakeTitle       = "MakeTitle"
+	ActivityTryModel        = "TryModel"
 	ActivityGate            = "Gate"
 	ActivityRunTool         = "RunTool"
 	ActivityCloseCalls      = "CloseCalls"
@@ -59,6 +61,9 @@ func SearchAttributes() []string {
 
 // WorkflowID is the id of the turn that a session runs: one at a time, which Temporal itself enforces.
 func WorkflowID(sessionKey string) string { return "chat-turn-" + sessionKey }
+
+// ModelTestID is the workflow id of the try of a model configuration: one at a time.
+func ModelTestID(configID string) string { return "model-test-" + configID }
 
 // Mode is what the assistant may do in a turn.
 type Mode string

@@ -109,6 +109,8 @@ type CallModelOutput struct {
 	Usage        Usage  `json:"usage"`
 	// Aborted is true when the abort came in the middle; what had been said is stored.
 	Aborted bool `json:"aborted,omitempty"`
+	// Truncated is true when the output limit cut the last of the calls.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // Call is one tool call of an assistant message. The arguments are in the database, known here by their hash.

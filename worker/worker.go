@@ -36,6 +36,7 @@ const stopTimeout = 30 * time.Second
 func Start(o Options) (*Workers, error) {
 	main := worker.New(o.Client, schema.TaskQueue, options(o.Log))
 	main.RegisterWorkflowWithOptions(workflows.ChatTurn, workflow.RegisterOptions{Name: schema.WorkflowChatTurn})
+	main.RegisterWorkflowWithOptions(workflows.TestModel, workflow.RegisterOptions{Name: schema.WorkflowTestModel})
 	main.RegisterActivity(o.Turns)
 	main.RegisterActivity(o.Models)
 	main.RegisterActivity(o.Tools)

@@ -42,6 +42,7 @@ type turn struct {
 	ending      bool              // nothing will wait any more
 	waiting     *waiting          // the newest step's
 	grants      []string          // hashes of arguments that a human has written, for one call each
+	cuts        int               // answers in a row that the output limit has cut
 	labChanged  bool              // since the topology was read
 	model, trim int               // the place of the model that answers, and how much less of the conversation it is sent
 }
@@ -138,10 +139,34 @@ func (t *turn) answer() ending {
 		case len(message.Calls) == 0:
 			return ending{reason: schema.StopComplete}
 		}
+		if t.cutAgain(message) {
+			failure := truncated()
+			t.closeCalls(t.books, message.Calls, schema.ClosingFailed, failure)
+			return ending{reason: schema.StopError, failure: failure}
+		}
 		if err := t.runCalls(message.Calls); err != nil {
 			t.closeCalls(t.books, message.Calls, schema.ClosingFailed, failureOf(err))
 			return failed(err)
 		}
+	}
+}
+
+// mostCuts is how many answers in a row may be cut by the output limit in the middle of a call.
+const mostCuts = 3
+
+// cutAgain tells whether the model calls and calls, and the output limit cuts each call.
+func (t *turn) cutAgain(message schema.CallModelOutput) bool {
+	t.cuts++
+	if !message.Truncated {
+		t.cuts = 0
+	}
+	return t.cuts == mostCuts
+}
+
+func truncated() *schema.Failure {
+	return &schema.Failure{
+		Code: schema.CodeModelTruncated, Message: fmt.Sprintf("The output limit has cut the model's tool call %d times in a row.", mostCuts),
+		Hint: "Raise the output limit (max_tokens) of this model, or ask for less at once.",
 	}
 }
 

@@ -68,7 +68,7 @@ func tooLong() error {
 
 func badArguments(err error) error {
 	return schema.Errorf(schema.CodeToolArguments, "The arguments are not a JSON object.").
-		WithHint("Call the tool again with one complete JSON object.").WithCause(err)
+		WithHint("Call the tool again with one complete JSON object. If the output limit cut it, do less in one call.").WithCause(err)
 }
 
 // HashArguments is the SHA-256 of the arguments' canonical form (RFC 8785) after unwrapping, or of the text itself when it

@@ -126,7 +126,9 @@ func TestStrict(t *testing.T) {
 				}
 				return
 			}
-			var said struct{ Error struct{ Message, Type, Code string } }
+			var said struct {
+				Error struct{ Message, Type, Code string }
+			}
 			if err := json.Unmarshal([]byte(answer), &said); err != nil || said.Error.Code != c.rule || said.Error.Message == "" {
 				t.Errorf("status %d: %s (%v)", status, answer, err)
 			}

@@ -21,17 +21,17 @@ type Model = activities.ModelSettings
 // modelFile is a list of models in a file. The fields are those of a model configuration in the API.
 type modelFile struct {
 	Models []struct {
-		Name            string   `yaml:"name"`
-		Provider        string   `yaml:"provider"`
-		BaseURL         string   `yaml:"base_url"`
-		Model           string   `yaml:"model"`
-		APIKey          string   `yaml:"api_key"`
-		APIKeyFile      string   `yaml:"api_key_file"`
-		Temperature     *float64 `yaml:"temperature"`
-		MaxTokens       int      `yaml:"max_tokens"`
-		ContextLimit    int      `yaml:"context_limit"`
-		ContextStrategy string   `yaml:"context_strategy"`
-		TitleModel      string   `yaml:"title_model"`
+		Name            string                 `yaml:"name"`
+		Provider        string                 `yaml:"provider"`
+		BaseURL         string                 `yaml:"base_url"`
+		Model           string                 `yaml:"model"`
+		APIKey          string                 `yaml:"api_key"`
+		APIKeyFile      string                 `yaml:"api_key_file"`
+		Temperature     *float64               `yaml:"temperature"`
+		MaxTokens       int                    `yaml:"max_tokens"`
+		ContextLimit    int                    `yaml:"context_limit"`
+		ContextStrategy schema.ContextStrategy `yaml:"context_strategy"`
+		TitleModel      string                 `yaml:"title_model"`
 	} `yaml:"models"`
 }
 
