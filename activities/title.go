@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"log/slog"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Lengths of titles in characters as a reader counts them (grapheme clusters), the ellipsis included.
+// Lengths of titles in characters as a reader counts them (grapheme clusters), the ellipsis included; the least is a width in columns.
 const (
 	maxTitle    = 40
 	maxFallback = 30
@@ -65,12 +66,17 @@ func (m *Models) askForTitle(ctx context.Context, in schema.TitleInput, message 
 	}}, nil)
 }
 
-// cleanTitle makes one short line of a model's answer, "" when nothing usable is left.
+// cleanTitle makes one short line of a model's answer, "" when nothing usable is left. What a model thinks aloud, writes before the title
+// and explains behind it, is left out.
 func cleanTitle(s string) string {
-	s = oneLine(s)
-	s = strings.Trim(s, " \"'`*#“”«»")
-	s = strings.TrimSuffix(s, ".")
-	if uniseg.GraphemeClusterCount(s) < minTitle {
+	if _, behind, thought := strings.Cut(s, "</think>"); thought {
+		s = behind
+	}
+	s = titleLabel.ReplaceAllString(firstParagraph(s), "")
+	const around = " \"'`*#_“”„‟‘’‹›«»「」『』《》"
+	s = strings.Trim(oneLine(s), around)
+	s = strings.Trim(strings.TrimRight(s, ".。．।"), around)
+	if uniseg.StringWidth(s) < minTitle { // a Chinese character is as wide as two letters, and says as much
 		return ""
 	}
 	switch strings.ToLower(s) {
@@ -78,6 +84,16 @@ func cleanTitle(s string) string {
 		return ""
 	}
 	return shorten(s, maxTitle)
+}
+
+// titleLabel is what some models put before a title.
+var titleLabel = regexp.MustCompile(`(?i)^[\s*#"]*(title|titre|titel|título|标题|標題|タイトル)\s*[*"]*\s*[:：]`)
+
+// firstParagraph is the text up to the first empty line behind a line that isn't.
+func firstParagraph(s string) string {
+	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
+	first, _, _ := strings.Cut(s, "\n\n")
+	return first
 }
 
 // fallbackTitle is the beginning of the message.
