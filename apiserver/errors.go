@@ -36,6 +36,7 @@ var statuses = map[schema.Code]int{
 	schema.CodeModelContext:       http.StatusBadGateway,
 	schema.CodeModelBusy:          http.StatusBadGateway,
 	schema.CodeModelUnreachable:   http.StatusBadGateway,
+	schema.CodeModelQuota:         http.StatusBadGateway,
 	schema.CodeModelBroken:        http.StatusBadGateway,
 	schema.CodeModelTruncated:     http.StatusBadGateway,
 }

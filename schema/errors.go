@@ -32,6 +32,7 @@ const (
 	CodeModelContext       Code = "model_context"     // the conversation is too long for the model
 	CodeModelBusy          Code = "model_busy"        // rate limit or overload; may be retried
 	CodeModelUnreachable   Code = "model_unreachable" // no connection, or it broke; may be retried
+	CodeModelQuota         Code = "model_quota"       // no credit or quota left with the provider
 	CodeModelBroken        Code = "model_broken"      // an answer that can't be read
 	CodeModelTruncated     Code = "model_truncated"   // the output limit cut the answer
 

@@ -3,16 +3,16 @@ package llm
 import (
 	"slices"
 	"strings"
-	"testing"
 
 	"gns3copilot/schema"
 )
 
-// TestToolCalls holds the ways in which providers stream tool calls; the numbers are those of the collected reports.
-func TestToolCalls(t *testing.T) {
+// toolCallRows are the ways in which providers stream tool calls; the numbers are those of the collected reports.
+func toolCallRows() []row {
 	one := []ToolCall{{ID: "A", Name: "show", Arguments: `{"a":1}`}}
 	two := []ToolCall{{ID: "A", Name: "show", Arguments: `{"a":1}`}, {ID: "B", Name: "ping", Arguments: `{"b":2}`}}
 	noIDs := []ToolCall{{Name: "show", Arguments: `{"a":1}`}, {Name: "ping", Arguments: `{"b":2}`}}
+	var rows []row
 	for _, c := range []struct {
 		name   string
 		deltas []string
@@ -37,6 +37,7 @@ func TestToolCalls(t *testing.T) {
 		{"A3 all at index 0 without ids", []string{`{"index":0,"function":{"name":"show","arguments":"{\"a\":1}"}}`, `{"index":0,"function":{"name":"ping","arguments":"{\"b\":2}"}}`}, noIDs},
 		{"index counts pieces instead of calls", []string{`{"index":0,"id":"A","function":{"name":"show","arguments":""}}`, `{"index":1,"function":{"arguments":"{\"a\":"}}`, `{"index":2,"function":{"arguments":"1}"}}`, `{"index":3,"function":{"arguments":""}}`}, one},
 		{"index as text", []string{`{"index":"0","id":"A","function":{"name":"show","arguments":"{\"a\":1}"}}`, `{"index":"1","id":"B","function":{"name":"ping","arguments":"{\"b\":2}"}}`}, two},
+		{"M16 an index that is missing is not index 0", []string{`{"id":"A","function":{"name":"show","arguments":"{\"a\":1}"}}`, `{"index":0,"id":"B","function":{"name":"ping","arguments":"{\"b\":2}"}}`}, two},
 		{"interleaved by index", []string{`{"index":0,"id":"A","function":{"name":"show"}}`, `{"index":1,"id":"B","function":{"name":"ping"}}`, `{"index":0,"function":{"arguments":"{\"a\":"}}`, `{"index":1,"function":{"arguments":"{\"b\":2}"}}`, `{"index":0,"function":{"arguments":"1}"}}`}, two},
 		{"A4 id absent", []string{`{"index":0,"function":{"name":"show","arguments":"{\"a\":1}"}}`}, []ToolCall{{Name: "show", Arguments: `{"a":1}`}}},
 		{"A4 id empty", []string{`{"index":0,"id":"","function":{"name":"show","arguments":"{\"a\":"}}`, `{"index":0,"id":"","function":{"arguments":"1}"}}`}, []ToolCall{{Name: "show", Arguments: `{"a":1}`}}},
@@ -46,6 +47,7 @@ func TestToolCalls(t *testing.T) {
 		{"A6 id repeated, then empty", []string{`{"index":0,"id":"A","type":"function","function":{"name":"show","arguments":"{"}}`, `{"index":0,"id":"A","type":"function","function":{"arguments":"\"a\""}}`, `{"index":0,"id":"A","type":"function","function":{"arguments":":"}}`, `{"index":0,"id":"","function":{"arguments":"1}"}}`}, one},
 		{"a new id with each piece", []string{`{"index":0,"id":"A","function":{"name":"show","arguments":""}}`, `{"index":0,"id":"x1","function":{"arguments":"{\"a\":"}}`, `{"index":0,"id":"x2","function":{"arguments":"1}"}}`}, one},
 		{"A8 arguments as an object", []string{`{"index":0,"id":"A","function":{"name":"show","arguments":{"a":1}}}`}, one},
+		{"M10 arguments as an object", []string{`{"index":0,"id":"A","function":{"name":"show","arguments":{"a":1}}}`}, one},
 		{"A8 arguments null", []string{`{"index":0,"id":"A","function":{"name":"show","arguments":null}}`}, []ToolCall{{ID: "A", Name: "show", Arguments: `{}`}}},
 		{"A9 first piece of the arguments with the name", []string{`{"index":0,"id":"A","function":{"name":"show","arguments":"{"}}`, `{"index":0,"function":{"arguments":"\"a\":1}"}}`}, one},
 		{"A9 all in one", []string{`{"index":0,"id":"A","function":{"name":"show","arguments":"{\"a\":1}"}}`}, one},
@@ -64,12 +66,13 @@ func TestToolCalls(t *testing.T) {
 		for _, d := range c.deltas {
 			body += sse(calling(d))
 		}
-		row{name: c.name, script: script{body: body + sse(finish("tool_calls")) + done}, calls: c.want, finish: "tool_calls"}.run(t)
+		rows = append(rows, row{name: c.name, script: script{body: body + sse(finish("tool_calls")) + done}, calls: c.want, finish: "tool_calls"})
 	}
+	return rows
 }
 
-// TestAnswers holds the remaining reports about a stream's content and its end.
-func TestAnswers(t *testing.T) {
+// answerRows are the remaining reports about a stream's content and its end.
+func answerRows() []row {
 	cut := calling(`{"index":0,"id":"A","function":{"name":"configure","arguments":"{\"commands\":[\"interf"}}`)
 	usage := `"usage":{"prompt_tokens":11,"completion_tokens":7,"total_tokens":18}`
 	counted := &Usage{Input: 11, Output: 7}
@@ -121,28 +124,26 @@ func TestAnswers(t *testing.T) {
 	for _, size := range []struct {
 		name string
 		n    int
-	}{{"A14 70 KB in a line", 70 << 10}, {"A14 1.1 MB in a line", 1100 << 10}, {"A14 5 MB in a line", 5 << 20}} {
+	}{{"A14 70 KB in a line", 70 << 10}, {"A14 1.1 MB in a line", 1100 << 10}, {"A14 5 MB in a line", 5 << 20}, {"M14 5 MB in a line", 5 << 20}} {
 		r := large(size.n)
 		r.name = size.name
 		rows = append(rows, r)
 	}
-	rows = append(rows,
+	return append(rows,
 		row{name: "A14 over the cap", script: script{body: sse(words("a"), words(strings.Repeat("x", maxEvent)))}, content: "a", chunk: 1 << 20, code: schema.CodeModelBroken, says: []string{"larger than 8 MiB"}},
 		row{name: "A14 over the cap in many lines", script: script{body: sse(words("a")) + "data: {\n" + strings.Repeat("data: "+strings.Repeat(" x", 1<<15)+"\n", 200)}, content: "a", chunk: 1 << 20, code: schema.CodeModelBroken, says: []string{"larger than 8 MiB"}},
 		row{name: "more calls than anyone means", script: script{body: sse(words("a")) + sse(calling(strings.TrimSuffix(strings.Repeat(`{"function":{"name":"show","arguments":"{}"}},`, maxCalls+1), ",")))}, content: "a", chunk: 1021, calls: slices.Repeat([]ToolCall{{Name: "show", Arguments: "{}"}}, maxCalls+1), code: schema.CodeModelBroken, says: []string{"more than 128 tool calls"}},
 		row{name: "A33 keep-alives before the first event", script: script{body: strings.Repeat(": ka\n\n", 151) + sse(words("a"), finish("stop")) + done}, content: "a", finish: "stop"},
 		row{name: "A33 a flood of them", script: script{body: strings.Repeat(": ka\n\ndata:\n\n\n", 20000) + sse(words("a"), finish("stop")) + done}, content: "a", finish: "stop", chunk: 1021},
 	)
-	for _, r := range rows {
-		r.run(t)
-	}
 }
 
-// TestExtras holds what only the provider understands and gets back.
-func TestExtras(t *testing.T) {
-	for _, r := range []row{
+// extraRows are what only the provider understands and gets back.
+func extraRows() []row {
+	return []row{
 		{name: "A23 reasoning in pieces", script: script{body: sse(delta(`{"role":"assistant","reasoning_content":"ha"}`), delta(`{"reasoning_content":"ha","content":null}`), words("ok"), finish("stop")) + done}, content: "ok", reasoning: "haha", finish: "stop", extra: `{"reasoning_content":"haha"}`},
 		{name: "reasoning under two names", script: script{body: sse(delta(`{"reasoning":"ab","reasoning_content":"ab"}`), words("ok"), finish("stop")) + done}, content: "ok", reasoning: "ab", finish: "stop", extra: `{"reasoning":"ab","reasoning_content":"ab"}`},
+		{name: "M16 fields that nobody knows", script: script{body: sse(delta(`{"content":"ok","extra_content":{"google":{"thought_signature":"c2ln"}},"other":["x"]}`), finish("stop")) + done}, content: "ok", finish: "stop", extra: `{"extra_content":{"google":{"thought_signature":"c2ln"}},"other":["x"]}`},
 		{name: "signature of the message", script: script{body: sse(delta(`{"content":"ok","extra_content":{"google":{"thought":true}}}`), delta(`{"extra_content":{"google":{"thought_signature":"c2ln+/="}}}`), finish("stop")) + done}, content: "ok", finish: "stop", extra: `{"extra_content":{"google":{"thought":true,"thought_signature":"c2ln+/="}}}`},
 		{name: "blocks of reasoning", script: script{body: sse(
 			delta(`{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"ha"}]}`),
@@ -157,7 +158,5 @@ func TestExtras(t *testing.T) {
 			finish("tool_calls")) + done}, finish: "tool_calls", calls: []ToolCall{
 			{ID: "A", Name: "show", Arguments: "{}", Extra: []byte(`{"extra_content":{"google":{"thought_signature":"s1"}},"function":{"provider":{"k":"v"}}}`)},
 			{ID: "B", Name: "ping", Arguments: "{}"}}},
-	} {
-		r.run(t)
 	}
 }

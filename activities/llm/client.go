@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -23,13 +22,17 @@ const defaultIdleTimeout = 120 * time.Second
 
 // Options say which model to talk to, and how.
 type Options struct {
-	BaseURL string // the address before /chat/completions
-	APIKey  string // empty for servers that want none
-	Model   string
+	// Provider is one of Providers, or an alias of it (see ProviderName); custom when empty. It decides about what OpenAI's API leaves open.
+	Provider string
+	BaseURL  string // the address before /chat/completions; the provider's own when empty
+	APIKey   string // empty for servers that want none
+	Model    string
 	// IdleTimeout bounds the wait for the next byte, keep-alives included; 120 s when zero. Nothing else bounds a call but its context.
 	IdleTimeout time.Duration
-	// Transport carries the connections, which all clients that are given the same one share; http.DefaultTransport when nil.
+	// Transport carries the connections, which all clients that are given the same one share; http.DefaultTransport when nil. Base URLs
+	// that users write want NewTransport, which keeps them to the hosts that are allowed.
 	Transport http.RoundTripper
+	Habits    *Habits      // shared by clients; nil for the client's own
 	Logger    *slog.Logger // nil for none
 	Metrics   *observe.Metrics
 }
@@ -38,7 +41,8 @@ type Options struct {
 type Client struct {
 	config openai.ClientConfig
 	base   http.RoundTripper
-	model  string
+	form   form
+	habits *Habits
 	host   string
 	key    secret
 	idle   time.Duration
@@ -46,12 +50,20 @@ type Client struct {
 	count  *observe.Metrics
 }
 
-// New makes a client. It fails with CodeModelNotConfigured when the base URL or the model is missing, and with CodeInvalid for a base URL
-// or a key that can't be one. It doesn't connect.
+// New makes a client. It fails with CodeModelNotConfigured when the base URL or the model is missing, and with CodeInvalid for an unknown
+// provider, or for a base URL or a key that can't be one. It doesn't connect.
 func New(o Options) (*Client, error) {
+	p, err := findProvider(o.Provider)
+	if err != nil {
+		return nil, err
+	}
+	if o.BaseURL == "" {
+		o.BaseURL = p.baseURL
+	}
 	switch {
 	case o.BaseURL == "":
-		return nil, schema.Errorf(schema.CodeModelNotConfigured, "The model has no base URL.").WithHint("Set the base URL in the model's configuration.")
+		return nil, schema.Errorf(schema.CodeModelNotConfigured, "The model has no base URL.").
+			WithHint("Set the base URL in the model's configuration. It looks like %s.", p.example)
 	case o.Model == "":
 		return nil, schema.Errorf(schema.CodeModelNotConfigured, "No model name is set.").WithHint("Set the model in the model's configuration.")
 	}
@@ -66,9 +78,13 @@ func New(o Options) (*Client, error) {
 	}
 	config := openai.DefaultConfig(key)
 	config.BaseURL = base.String()
-	c := &Client{config: config, base: o.Transport, model: o.Model, host: base.Host, key: secret(key), idle: o.IdleTimeout, log: o.Logger, count: o.Metrics}
+	c := &Client{config: config, base: o.Transport, host: base.Host, key: secret(key), idle: o.IdleTimeout, habits: o.Habits, log: o.Logger, count: o.Metrics,
+		form: form{provider: p.of(o.Model), model: o.Model, origin: p.name + "/" + base.Host, address: schema.HostPort(base)}}
 	if c.base == nil {
 		c.base = http.DefaultTransport
+	}
+	if c.habits == nil {
+		c.habits = &Habits{}
 	}
 	if c.idle <= 0 {
 		c.idle = defaultIdleTimeout
@@ -79,8 +95,11 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Origin tells the provider from others.
-func (c *Client) Origin() string { return c.host }
+// Origin names the provider and its host. What a provider adds to its messages is only for the same origin.
+func (c *Client) Origin() string { return c.form.origin }
+
+// HostPort is where its calls go, for schema.ModelHosts.With.
+func (c *Client) HostPort() string { return c.form.address }
 
 // parseBaseURL accepts the full address of the endpoint too, which people paste. The URL itself stays out of the errors: it may hold a key.
 func parseBaseURL(s string) (*url.URL, error) {
@@ -98,21 +117,6 @@ func parseBaseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// NewTransport gives a transport fit for model calls: connections are kept for many concurrent calls to one host, and no answer
-// is compressed, since a compressed stream arrives in lumps.
-func NewTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
-	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         dialer.DialContext,
-		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: 64,
-		IdleConnTimeout:     90 * time.Second,
-		TLSHandshakeTimeout: 10 * time.Second,
-		DisableCompression:  true,
-	}
-}
-
 // Stream sends a request and hands the answer's pieces to on (nil for nobody) as they arrive, on the caller's goroutine. It always gives as
 // much of the answer as there was. When ctx ends, so does the connection, and the error is context.Canceled or
 // context.DeadlineExceeded (errors.Is). An error of on comes back wrapped. Any other is a *schema.Error:
@@ -122,22 +126,34 @@ func NewTransport() *http.Transport {
 //	CodeModelContext      the conversation is too long
 //	CodeModelBusy         rate limit or overload; RetryAfter is set if the provider said
 //	CodeModelUnreachable  no connection, a broken one, silence, or an error of the provider's own; another try may help
+//	CodeModelQuota        the account has no credit or quota left
+//	CodeInvalid           the transport doesn't allow this host
 //	CodeModelBroken       the answer can't be read
 //	CodeModelTruncated    the output limit cut a tool call, or left nothing but reasoning
 func (c *Client) Stream(ctx context.Context, r Request, on func(Delta) error) (Answer, error) {
-	body, err := encode(c.model, r)
+	f := c.form
+	f.refused = c.habits.of(f.whose())
+	body, err := f.encode(r)
 	if err != nil {
 		return Answer{}, err
 	}
 	ctx, watch := startWatch(ctx)
 	call, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	x := &exchange{base: c.base, body: body, key: c.key, watch: newWatchdog(c.idle, cancel)}
+	x := &exchange{base: c.base, body: body, key: c.key, header: f.provider.header, watch: newWatchdog(c.idle, cancel)}
+	x.rewrite = func(refusal []byte) ([]byte, error) {
+		if !c.habits.learn(f.whose(), string(refusal), f.parameters(r)) {
+			return nil, nil
+		}
+		f.refused = c.habits.of(f.whose())
+		return f.encode(r)
+	}
 	a := &assembler{on: watch.note(on), key: c.key}
 	err = c.outcome(ctx, call, x, a, c.read(call, x, a))
 	watch.stop(ctx, c.count, err)
-	answer := a.answer(len(body))
-	c.log.DebugContext(ctx, "model call", "model", c.model, "host", c.host, "duration", time.Since(watch.start), "finish", answer.FinishReason,
+	answer := a.answer(len(x.body))
+	answer.ExtraFrom = c.Origin()
+	c.log.DebugContext(ctx, "model call", "model", c.form.model, "host", c.host, "duration", time.Since(watch.start), "finish", answer.FinishReason,
 		"input_tokens", answer.Usage.Input, "output_tokens", answer.Usage.Output, "tool_calls", len(answer.ToolCalls), "error", err)
 	return answer, err
 }
@@ -147,7 +163,7 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Delta) error) (A
 func (c *Client) read(ctx context.Context, x *exchange, a *assembler) error {
 	config := c.config
 	config.HTTPClient = &http.Client{Transport: x}
-	stream, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, openai.ChatCompletionRequest{Model: c.model})
+	stream, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, openai.ChatCompletionRequest{Model: c.form.model})
 	if err != nil {
 		return err
 	}
@@ -181,7 +197,7 @@ func (c *Client) outcome(ctx, call context.Context, x *exchange, a *assembler, e
 	case refused:
 		return refusal // without what http.Client puts around it
 	case errors.Is(err, openai.ErrChatCompletionInvalidModel):
-		return schema.Errorf(schema.CodeModelRefused, "The model %s doesn't chat.", c.model).WithHint("Choose a chat model.").WithCause(err)
+		return schema.Errorf(schema.CodeModelRefused, "The model %s doesn't chat.", c.form.model).WithHint("Choose a chat model.").WithCause(err)
 	case err == nil || a.finish != "" || a.whole:
 		return a.verdict(x.ended(), x.junk())
 	case errors.Is(context.Cause(call), errSilent):

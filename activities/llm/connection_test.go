@@ -120,7 +120,7 @@ func TestConnectionIsReused(t *testing.T) {
 			}
 			server.Start()
 			defer server.Close()
-			transport := NewTransport()
+			transport := NewTransport(schema.ModelHosts{})
 			defer transport.CloseIdleConnections()
 			for range 5 { // a client for each call, as a worker does it
 				c := newClient(t, Options{BaseURL: server.URL, Transport: transport})

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"gns3copilot/schema"
 	"gns3copilot/schema/observe"
 
 	"go.opentelemetry.io/otel/trace"
@@ -30,8 +31,11 @@ type exchange struct {
 	base   http.RoundTripper
 	body   []byte
 	key    secret
-	watch  *watchdog
-	events *eventReader // of the answer; nil before it begins
+	header string // carries the key as it is; empty for Authorization
+	// rewrite gives another body to try after a refusal, nil for none.
+	rewrite func(refusal []byte) ([]byte, error)
+	watch   *watchdog
+	events  *eventReader // of the answer; nil before it begins
 }
 
 var _ http.RoundTripper = (*exchange)(nil)
@@ -41,9 +45,32 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		_ = req.Body.Close() // go-openai's stub, in memory
 	}
-	out := req.WithContext(req.Context())
-	out.ContentLength = int64(len(x.body))
-	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.body)), nil }
+	for {
+		resp, err := x.send(req)
+		if err != nil {
+			return nil, err
+		}
+		if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+			x.events = newEventReader(resp.Body)
+			resp.Body = &repairedBody{events: x.events, watch: x.watch, upstream: resp.Body}
+			return resp, nil
+		}
+		if err := x.refused(resp); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// send sends the body as it is now.
+func (x *exchange) send(req *http.Request) (*http.Response, error) {
+	out := req.Clone(req.Context())
+	if x.header != "" && x.key != "" {
+		out.Header.Del("Authorization")
+		out.Header.Set(x.header, string(x.key))
+	}
+	body := x.body
+	out.ContentLength = int64(len(body))
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	out.Body, _ = out.GetBody()
 
 	x.watch.arm()
@@ -54,14 +81,26 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	trace.SpanFromContext(req.Context()).AddEvent(observe.EventHeaders)
 	resp.Body = &watchedBody{ReadCloser: resp.Body, watch: x.watch}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		defer resp.Body.Close()
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what could be read is shown
-		return nil, statusError(resp, body, x.key)
-	}
-	x.events = newEventReader(resp.Body)
-	resp.Body = &repairedBody{events: x.events, watch: x.watch, upstream: resp.Body}
 	return resp, nil
+}
+
+// refused reads a response that is no answer. It gives nil when the body has been rewritten without what the provider refused to know.
+func (x *exchange) refused(resp *http.Response) error {
+	defer resp.Body.Close()
+	words, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what could be read is shown
+	refusal := statusError(resp, words, x.key)
+	if refusal.Code != schema.CodeModelRefused {
+		return refusal
+	}
+	body, err := x.rewrite(words)
+	if err != nil {
+		return err
+	}
+	if body == nil {
+		return refusal
+	}
+	x.body = body
+	return nil
 }
 
 // ended tells whether the provider has said [DONE].

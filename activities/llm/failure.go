@@ -27,12 +27,14 @@ const maxQuote = 500
 var (
 	contextPattern = regexp.MustCompile(`(?i)context[_ ]?(length|window|size)|maximum context|prompt is too long|input (is|token count).*(too long|exceeds)|` +
 		`too many (input )?tokens|maximum number of tokens|reduce the length`)
-	keyPattern    = regexp.MustCompile(`(?i)(invalid|incorrect) api[ _]key|api[ _]key (is )?(not valid|invalid|missing)`)
-	authKinds     = regexp.MustCompile(`(?i)authentication|permission|unauthori[sz]ed|forbidden|api_key`)
-	paymentKinds  = regexp.MustCompile(`(?i)insufficient_(quota|balance)|billing|payment`)
-	busyKinds     = regexp.MustCompile(`(?i)rate_?limit|overload|too_?many_?requests|resource_?exhausted|unavailable|busy|capacity`)
-	busyMessage   = regexp.MustCompile(`(?i)overloaded|rate limit|too many requests|server is busy`)
-	requestErrors = regexp.MustCompile(`(?i)invalid_?(request|argument)|not_?found|bad_?request|unprocessable|unsupported|validation`)
+	keyPattern   = regexp.MustCompile(`(?i)(invalid|incorrect) api[ _]key|api[ _]key (is )?(not valid|invalid|missing)`)
+	authKinds    = regexp.MustCompile(`(?i)authentication|permission|unauthori[sz]ed|forbidden|api_key`)
+	paymentKinds = regexp.MustCompile(`(?i)insufficient_(quota|balance|funds)|quota_?exceeded|exceeded_current_quota|billing|payment`)
+	// Google says "check your plan and billing details" to those who are merely too fast, so billing alone says nothing here.
+	paymentMessage = regexp.MustCompile(`(?i)insufficient (quota|balance|credits?|funds)|credit balance is too low|(out of|run out of|no|used all available) credits`)
+	busyKinds      = regexp.MustCompile(`(?i)rate_?limit|overload|too_?many_?requests|resource_?exhausted|unavailable|busy|capacity`)
+	busyMessage    = regexp.MustCompile(`(?i)overloaded|rate limit|too many requests|server is busy`)
+	requestErrors  = regexp.MustCompile(`(?i)invalid_?(request|argument)|not_?found|bad_?request|unprocessable|unsupported|validation`)
 )
 
 // secret is the API key, which some providers repeat in their errors.
@@ -118,11 +120,11 @@ func classify(d detail, status int) schema.Code {
 	}
 	// The order matters: what the user has to put right comes before what a retry may cure, since a retry of those is in vain.
 	switch {
+	case status == http.StatusPaymentRequired, paymentKinds.MatchString(d.kinds), paymentMessage.MatchString(d.message):
+		return schema.CodeModelQuota // OpenAI says 429 to an empty account, Anthropic 400
 	case status == http.StatusUnauthorized, status == http.StatusForbidden,
 		status < 500 && status != http.StatusTooManyRequests && (keyPattern.MatchString(d.message) || authKinds.MatchString(d.kinds)):
 		return schema.CodeModelAuth
-	case status == http.StatusPaymentRequired, paymentKinds.MatchString(d.kinds): // OpenAI says 429 to an empty account
-		return schema.CodeModelRefused
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == 529:
 		return schema.CodeModelBusy
 	case status == http.StatusRequestEntityTooLarge, contextPattern.MatchString(d.kinds + " " + d.message):
@@ -175,9 +177,8 @@ func providerError(code schema.Code, where, words string, key secret) *schema.Er
 		what, hint = "refuses the API key", "Check the API key of this model, and what it gives access to."
 	case schema.CodeModelRefused:
 		what, hint = "refuses the request", "Check the base URL and the model name."
-		if strings.Contains(words, "stream_options") {
-			hint = "The provider doesn't know stream_options, which ask for the token counts. Use a newer version of it, or another provider."
-		}
+	case schema.CodeModelQuota:
+		what, hint = "has no credit or quota left for this account", "Add credit in the account with the provider, or choose another model."
 	case schema.CodeModelContext:
 		what, hint = "says that the conversation is too long", "Start a new session, or choose a model with a larger context."
 	case schema.CodeModelBusy:

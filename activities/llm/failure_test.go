@@ -12,8 +12,9 @@ import (
 	"gns3copilot/schema"
 )
 
-// TestStream holds what go-openai alone makes of faulty streams wrongly: section M of the reports, and what belongs to it (A16, A31).
-func TestStream(t *testing.T) {
+// streamRows are what go-openai alone makes of faulty streams wrongly: section M of the reports, its rows numbered from the top, and what
+// belongs to it (A16, A31).
+func streamRows() []row {
 	said := []string{"kaputt"}
 	ok := words("ok")
 	whole := `{"id":"c1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"ok","reasoning_content":"hm","tool_calls":[{"id":"A","type":"function","function":{"name":"show","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}`
@@ -22,30 +23,31 @@ func TestStream(t *testing.T) {
 	failed := func(code schema.Code) row { return row{code: code, says: said} }
 	after := func(code schema.Code) row { return row{code: code, says: said, content: "ok"} }
 
+	var rows []row
 	for _, c := range []struct {
 		name, body string
 		want       row
 	}{
-		{"M error first", sse(`{"error":{"message":"kaputt","type":"server_error"}}`), failed(schema.CodeModelUnreachable)},
-		{"M error behind a comment", ": ping\n" + sse(`{"error":{"message":"kaputt","type":"server_error"}}`), failed(schema.CodeModelUnreachable)},
-		{"M error under event: error", "event: error\n" + sse(`{"error":{"message":"kaputt","type":"invalid_request_error"}}`), failed(schema.CodeModelRefused)},
-		{"M error that is not the first key", sse(ok, `{"id":"c1","choices":[{"delta":{"content":""},"finish_reason":"error"}],"error":{"code":502,"message":"kaputt"}}`), row{content: "ok", finish: "error", code: schema.CodeModelUnreachable, says: said}},
-		{"M error with a blank behind the brace", sse(`{ "error": {"message":"kaputt"}}`), failed(schema.CodeModelUnreachable)},
-		{"M error as a plain string", sse(`{"error":"kaputt"}`), failed(schema.CodeModelUnreachable)},
-		{"M last line without its end", sse(ok) + "data: " + finish("stop"), plain},
-		{"M DONE without its end", sse(ok, finish("stop")) + "data: [DONE]", plain},
-		{"M closed without finish", sse(ok), row{content: "ok", code: schema.CodeModelUnreachable}},
-		{"M 149 keep-alives", strings.Repeat(": ka\n", 149) + sse(ok, finish("stop")) + done, plain},
-		{"M 151 keep-alives", sse(ok) + strings.Repeat(": ka\n", 151) + sse(finish("stop")) + done, plain},
-		{"M empty data", "data:\n\n" + sse(ok) + "data:\n\n" + sse(finish("stop")) + done, plain},
-		{"M an event over two lines", "data: {\"choices\":[{\"delta\":\ndata: {\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\n" + done, plain},
-		{"M an event over two lines at the end", "data: {\"choices\":[{\"delta\":\ndata: {\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}", plain},
-		{"M a web page", "<!DOCTYPE html>\n<html><body>kaputt</body></html>", row{code: schema.CodeModelBroken, says: []string{"web page", "base URL"}}},
-		{"M a web page in data", "data: <html>kaputt</html>\n\n", row{code: schema.CodeModelBroken, says: []string{"web page", "base URL"}}},
-		{"M a complete answer", whole, complete},
-		{"M a complete answer over many lines", "\n\n" + strings.ReplaceAll(whole, `"choices"`, "\n  \"choices\"") + "\n", complete},
-		{"M a complete answer behind a comment", ": working\n\n" + whole, complete},
-		{"M CRLF, no blank", strings.ReplaceAll(strings.ReplaceAll(sse(ok, finish("stop"))+done, "data: ", "data:"), "\n", "\r\n"), plain},
+		{"M1 error first", sse(`{"error":{"message":"kaputt","type":"server_error"}}`), failed(schema.CodeModelUnreachable)},
+		{"M2 error behind a comment", ": ping\n" + sse(`{"error":{"message":"kaputt","type":"server_error"}}`), failed(schema.CodeModelUnreachable)},
+		{"M3 error under event: error", "event: error\n" + sse(`{"error":{"message":"kaputt","type":"invalid_request_error"}}`), failed(schema.CodeModelRefused)},
+		{"M4 error that is not the first key", sse(ok, `{"id":"c1","choices":[{"delta":{"content":""},"finish_reason":"error"}],"error":{"code":502,"message":"kaputt"}}`), row{content: "ok", finish: "error", code: schema.CodeModelUnreachable, says: said}},
+		{"M5 error with a blank behind the brace", sse(`{ "error": {"message":"kaputt"}}`), failed(schema.CodeModelUnreachable)},
+		{"M6 error as a plain string", sse(`{"error":"kaputt"}`), failed(schema.CodeModelUnreachable)},
+		{"M7 last line without its end", sse(ok) + "data: " + finish("stop"), plain},
+		{"M7 DONE without its end", sse(ok, finish("stop")) + "data: [DONE]", plain},
+		{"M8 closed without finish", sse(ok), row{content: "ok", code: schema.CodeModelUnreachable}},
+		{"M9 149 keep-alives", strings.Repeat(": ka\n", 149) + sse(ok, finish("stop")) + done, plain},
+		{"M9 151 keep-alives", sse(ok) + strings.Repeat(": ka\n", 151) + sse(finish("stop")) + done, plain},
+		{"M11 empty data", "data:\n\n" + sse(ok) + "data:\n\n" + sse(finish("stop")) + done, plain},
+		{"M12 an event over two lines", "data: {\"choices\":[{\"delta\":\ndata: {\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\n" + done, plain},
+		{"M12 an event over two lines at the end", "data: {\"choices\":[{\"delta\":\ndata: {\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}", plain},
+		{"M13 a web page", "<!DOCTYPE html>\n<html><body>kaputt</body></html>", row{code: schema.CodeModelBroken, says: []string{"web page", "base URL"}}},
+		{"M13 a web page in data", "data: <html>kaputt</html>\n\n", row{code: schema.CodeModelBroken, says: []string{"web page", "base URL"}}},
+		{"M13 a complete answer", whole, complete},
+		{"M13 a complete answer over many lines", "\n\n" + strings.ReplaceAll(whole, `"choices"`, "\n  \"choices\"") + "\n", complete},
+		{"M13 a complete answer behind a comment", ": working\n\n" + whole, complete},
+		{"M14 CRLF, no blank", strings.ReplaceAll(strings.ReplaceAll(sse(ok, finish("stop"))+done, "data: ", "data:"), "\n", "\r\n"), plain},
 		{"a complete answer that is cut", whole[:len(whole)-40], row{code: schema.CodeModelUnreachable}},
 		{"JSON that is no answer", `{"status":"up"}`, row{code: schema.CodeModelBroken, says: []string{`{"status":"up"}`, "base URL"}}},
 
@@ -69,28 +71,28 @@ func TestStream(t *testing.T) {
 	} {
 		r := c.want
 		r.name, r.body = c.name, c.body
-		r.run(t)
+		rows = append(rows, r)
 	}
-	row{name: "A31 HTML as a web page", script: script{header: map[string]string{"Content-Type": "text/html"}, body: "\n <html>hi</html>"}, code: schema.CodeModelBroken, says: []string{"base URL"}}.run(t)
 	complete.name, complete.body, complete.header = "A31 complete answer as JSON", whole, map[string]string{"Content-Type": "application/json"}
-	complete.run(t)
+	page := row{name: "A31 HTML as a web page", code: schema.CodeModelBroken, says: []string{"base URL"}}
+	page.body, page.header = "\n <html>hi</html>", map[string]string{"Content-Type": "text/html"}
+	return append(rows, complete, page)
 }
 
-// TestStatus holds the answers that are no stream.
-func TestStatus(t *testing.T) {
+// statusRows are the answers that are no stream.
+func statusRows() []row {
 	object := func(members string) string { return `{"error":{"message":"kaputt"` + members + `}}` }
 	retryIn := func(v string) map[string]string {
 		return map[string]string{"Retry-After": v, "Date": "Mon, 02 Nov 2026 10:00:00 GMT"}
 	}
-	for _, r := range []row{
+	return []row{
 		{name: "401", script: script{status: 401, body: object("")}, code: schema.CodeModelAuth, says: []string{"HTTP 401", "kaputt", "Check the API key"}},
 		{name: "403", script: script{status: 403, body: object("")}, code: schema.CodeModelAuth},
 		{name: "the key in the answer", script: script{status: 401, body: `{"error":{"message":"Incorrect API key provided: ` + testKey + `."}}`}, code: schema.CodeModelAuth, says: []string{"provided: [API key]."}},
 		{name: "the key at the bound", script: script{status: 400, body: strings.Repeat("x", maxQuote-5) + testKey}, code: schema.CodeModelRefused, says: []string{"x[API"}},
 		{name: "a key refused with 400", script: script{status: 400, body: `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]`}, code: schema.CodeModelAuth},
 		{name: "400", script: script{status: 400, body: object(`,"type":"invalid_request_error"`)}, code: schema.CodeModelRefused, says: []string{"kaputt", "base URL", "model name"}},
-		{name: "400 for stream_options", script: script{status: 400, body: `{"error":{"message":"Unknown parameter: stream_options"}}`}, code: schema.CodeModelRefused, says: []string{"token counts"}},
-		{name: "402", script: script{status: 402, body: object("")}, code: schema.CodeModelRefused},
+		{name: "402", script: script{status: 402, body: object("")}, code: schema.CodeModelQuota, says: []string{"no credit or quota", "kaputt", "Add credit"}},
 		{name: "404 JSON", script: script{status: 404, body: `{"detail":"Not Found kaputt"}`}, code: schema.CodeModelRefused, says: []string{"Not Found kaputt", "base URL"}},
 		{name: "A31 404 HTML", script: script{status: 404, body: "<html><h1>Not Found</h1></html>"}, code: schema.CodeModelRefused, says: []string{"HTTP 404", "(a web page)", "base URL"}},
 		{name: "404 empty", script: script{status: 404}, code: schema.CodeModelRefused, says: []string{"no reason"}},
@@ -100,20 +102,22 @@ func TestStatus(t *testing.T) {
 		{name: "context by words", script: script{status: 400, body: `{"error":{"message":"This model's maximum context length is 8192 tokens."}}`}, code: schema.CodeModelContext},
 		{name: "context of a local server", script: script{status: 400, body: `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`}, code: schema.CodeModelContext},
 		{name: "context as 413", script: script{status: 413}, code: schema.CodeModelContext},
+		{name: "M15 429", script: script{status: 429, header: retryIn("3"), body: object("")}, code: schema.CodeModelBusy, retry: 3 * time.Second, says: []string{"HTTP 429", "kaputt"}},
 		{name: "A26 429 with seconds", script: script{status: 429, header: retryIn("3"), body: object("")}, code: schema.CodeModelBusy, retry: 3 * time.Second, says: []string{"kaputt"}},
 		{name: "A26 429 with a date", script: script{status: 429, header: retryIn("Mon, 02 Nov 2026 10:00:07 GMT")}, code: schema.CodeModelBusy, retry: 7 * time.Second},
 		{name: "A26 429 with a date gone by", script: script{status: 429, header: retryIn("Mon, 02 Nov 2026 09:00:00 GMT")}, code: schema.CodeModelBusy},
 		{name: "A26 429 with an hour", script: script{status: 429, header: retryIn("3600")}, code: schema.CodeModelBusy, retry: time.Hour},
 		{name: "A26 429 with garbage", script: script{status: 429, header: retryIn("soon")}, code: schema.CodeModelBusy},
 		{name: "A26 429 without the header", script: script{status: 429, body: "slow down"}, code: schema.CodeModelBusy, says: []string{"slow down"}},
-		{name: "429 of an empty account", script: script{status: 429, body: object(`,"type":"insufficient_quota","code":"insufficient_quota"`)}, code: schema.CodeModelRefused},
+		{name: "429 of an empty account", script: script{status: 429, body: object(`,"type":"insufficient_quota","code":"insufficient_quota"`)}, code: schema.CodeModelQuota},
+		{name: "403 of an empty account", script: script{status: 403, body: `{"code":"x","error":"Your team has used all available credits"}`}, code: schema.CodeModelQuota},
+		{name: "400 of an empty account", script: script{status: 400, body: `{"error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}`}, code: schema.CodeModelQuota},
+		{name: "429 that only sounds like billing", script: script{status: 429, body: `[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"You exceeded your current quota, please check your plan and billing details."}}]`}, code: schema.CodeModelBusy},
 		{name: "503", script: script{status: 503, header: retryIn("2")}, code: schema.CodeModelBusy, retry: 2 * time.Second},
 		{name: "529", script: script{status: 529, body: object(`,"type":"overloaded_error"`)}, code: schema.CodeModelBusy},
 		{name: "500", script: script{status: 500, body: object("")}, code: schema.CodeModelUnreachable, says: []string{"kaputt"}},
 		{name: "502 HTML", script: script{status: 502, body: "<html>Bad Gateway</html>"}, code: schema.CodeModelUnreachable, says: []string{"HTTP 502"}},
 		{name: "a long error is bounded", script: script{status: 400, body: "x" + strings.Repeat("ä", 5000)}, code: schema.CodeModelRefused, says: []string{"x" + strings.Repeat("ä", maxQuote/2-1) + "…"}},
-	} {
-		r.run(t)
 	}
 }
 
@@ -134,7 +138,7 @@ func TestUnreachable(t *testing.T) {
 		transport http.RoundTripper
 		says      string
 	}{
-		{"refused", NewTransport(), "connection is refused"},
+		{"refused", NewTransport(schema.ModelHosts{}), "connection is refused"},
 		{"no such name", refuseDial{&net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, "host name is not known"},
 		{"anything else", refuseDial{errors.New("weird")}, "the connection failed"},
 	} {

@@ -52,7 +52,7 @@ func FuzzStream(f *testing.F) {
 		if schema.CodeOf(errs[0]) != schema.CodeOf(errs[1]) || schema.CodeOf(errs[0]) == schema.CodeInternal {
 			t.Errorf("in one piece %v, byte by byte %v", errs[0], errs[1])
 		}
-		sent, err := encode("m", Request{Messages: []Message{answers[0].Message()}})
+		sent, err := form{model: "m"}.encode(Request{Messages: []Message{answers[0].Message()}})
 		if err != nil || !json.Valid(sent) {
 			t.Errorf("the answer %+v can't be sent back: %v", answers[0], err)
 		}

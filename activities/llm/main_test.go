@@ -71,7 +71,7 @@ func newServer(t *testing.T, h http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	transport := NewTransport()
+	transport := NewTransport(schema.ModelHosts{})
 	t.Cleanup(transport.CloseIdleConnections)
 	return newClient(t, Options{BaseURL: server.URL + "/v1", APIKey: testKey, Transport: transport})
 }

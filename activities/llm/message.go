@@ -6,12 +6,12 @@ import "encoding/json"
 type Message struct {
 	Role       string // system, user, assistant or tool
 	Content    string
-	Name       string
 	ToolCallID string     // of a tool message: the call that it answers
 	ToolCalls  []ToolCall // of an assistant message
-	// Extra is a JSON object of fields that only the provider understands (reasoning, signatures). They are sent back as they came;
-	// whoever sends the conversation to another provider leaves them out.
-	Extra     json.RawMessage
+	// Extra is a JSON object of fields that only the provider understands (reasoning, signatures). They are sent back as they came, but
+	// only to the provider that they came from.
+	Extra json.RawMessage
+	// ExtraFrom is the Client.Origin that Extra, and that of the tool calls, came from. Empty means from the client that sends it.
 	ExtraFrom string
 }
 
@@ -65,9 +65,10 @@ type Answer struct {
 	FinishReason string     // the provider's own word, empty if none came
 	Usage        Usage
 	Extra        json.RawMessage // see Message.Extra
+	ExtraFrom    string          // see Message.ExtraFrom
 }
 
 // Message gives the answer as the assistant's message for the next request.
 func (a Answer) Message() Message {
-	return Message{Role: "assistant", Content: a.Content, ToolCalls: a.ToolCalls, Extra: a.Extra}
+	return Message{Role: "assistant", Content: a.Content, ToolCalls: a.ToolCalls, Extra: a.Extra, ExtraFrom: a.ExtraFrom}
 }

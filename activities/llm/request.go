@@ -22,15 +22,8 @@ type requestBody struct {
 }
 
 // encode gives the body of a request. It fails only for extras or a schema that are not JSON objects.
-func encode(model string, r Request) ([]byte, error) {
-	body := requestBody{
-		ChatCompletionRequest: openai.ChatCompletionRequest{
-			Model:         model,
-			Stream:        true,
-			StreamOptions: &openai.StreamOptions{IncludeUsage: true},
-		},
-		Temperature: r.Temperature,
-	}
+func (f form) encode(r Request) ([]byte, error) {
+	body := requestBody{ChatCompletionRequest: openai.ChatCompletionRequest{Model: f.model, Stream: true}}
 	for _, t := range r.Tools {
 		tool, err := wireTool(t)
 		if err != nil {
@@ -38,15 +31,22 @@ func encode(model string, r Request) ([]byte, error) {
 		}
 		body.Tools = append(body.Tools, tool)
 	}
-	// Most servers know only max_tokens, OpenAI's reasoning models only its successor.
-	if refusesMaxTokens(model, r.MaxTokens) {
-		body.MaxCompletionTokens = r.MaxTokens
-	} else {
-		//lint:ignore SA1019 deprecated by OpenAI, and the only name that most other servers know
-		body.MaxTokens = r.MaxTokens
+	for _, name := range f.parameters(r) {
+		switch name {
+		case "stream_options":
+			body.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+		case "temperature":
+			body.Temperature = r.Temperature
+		case limitNew:
+			body.MaxCompletionTokens = r.MaxTokens
+		case limitOld:
+			//lint:ignore SA1019 deprecated by OpenAI, and the only name that most other servers know
+			body.MaxTokens = r.MaxTokens
+		}
 	}
-	body.Messages = make([]wireMessage, len(r.Messages))
-	for i, m := range r.Messages {
+	messages := f.messages(r.Messages)
+	body.Messages = make([]wireMessage, len(messages))
+	for i, m := range messages {
 		body.Messages[i] = wireMessage(m)
 	}
 	out, err := marshal(body)
@@ -56,11 +56,21 @@ func encode(model string, r Request) ([]byte, error) {
 	return out, nil
 }
 
-// refusesMaxTokens asks go-openai, which knows the models that take max_completion_tokens instead.
-func refusesMaxTokens(model string, n int) bool {
-	//lint:ignore SA1019 it is the deprecated field that is asked about
-	err := openai.NewReasoningValidator().Validate(openai.ChatCompletionRequest{Model: model, MaxTokens: n})
-	return errors.Is(err, openai.ErrReasoningModelMaxTokensDeprecated)
+// parameters names those of a request that a provider may refuse to know, and that can be left out or, the limit, have another name.
+func (f form) parameters(r Request) []string {
+	var names []string
+	if !f.provider.silent && !f.refused["stream_options"] {
+		names = append(names, "stream_options")
+	}
+	if r.Temperature != nil && !f.refused["temperature"] && !f.provider.fixedTemperature(f.model, *r.Temperature) {
+		names = append(names, "temperature")
+	}
+	for _, limit := range []string{f.provider.limit, limitOld, limitNew} {
+		if r.MaxTokens > 0 && !f.refused[limit] {
+			return append(names, limit)
+		}
+	}
+	return names
 }
 
 // wireTool passes the schema on as it is.
@@ -86,17 +96,16 @@ func (m wireMessage) MarshalJSON() ([]byte, error) {
 	known := struct {
 		Role       string     `json:"role"`
 		Content    *string    `json:"content"` // null beside tool calls, as OpenAI writes it
-		Name       string     `json:"name,omitempty"`
 		ToolCalls  []wireCall `json:"tool_calls,omitempty"`
 		ToolCallID string     `json:"tool_call_id,omitempty"`
-	}{Role: m.Role, Content: &m.Content, Name: m.Name, ToolCallID: m.ToolCallID}
+	}{Role: m.Role, Content: &m.Content, ToolCallID: m.ToolCallID}
 	if m.Content == "" && len(m.ToolCalls) > 0 {
 		known.Content = nil
 	}
 	for _, c := range m.ToolCalls {
 		known.ToolCalls = append(known.ToolCalls, wireCall(c))
 	}
-	out, err := withExtra(known, m.Extra, "role", "content", "name", "tool_calls", "tool_call_id")
+	out, err := withExtra(known, m.Extra, "role", "content", "tool_calls", "tool_call_id")
 	if err != nil {
 		return nil, fmt.Errorf("%s message: %w", m.Role, err)
 	}

@@ -9,155 +9,126 @@ import (
 	"strings"
 	"testing"
 
+	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 )
 
-// strictRequest is what a strict provider accepts: any other field is refused.
-type strictRequest struct {
-	Model         string          `json:"model"`
-	Messages      []strictMessage `json:"messages"`
-	Stream        bool            `json:"stream"`
-	StreamOptions struct {
-		IncludeUsage bool `json:"include_usage"`
-	} `json:"stream_options"`
-	Temperature         *float64 `json:"temperature"`
-	MaxTokens           int      `json:"max_tokens"`
-	MaxCompletionTokens int      `json:"max_completion_tokens"`
-	Tools               []struct {
-		Type     string `json:"type"`
-		Function struct {
-			Name        string          `json:"name"`
-			Description string          `json:"description"`
-			Parameters  json.RawMessage `json:"parameters"`
-		} `json:"function"`
-	} `json:"tools"`
+// strictClient starts a strict model, and gives a client of it as this provider's.
+func strictClient(t *testing.T, provider string, strict scriptmodel.Strict) (*Client, *scriptmodel.Server) {
+	t.Helper()
+	model := scriptmodel.Start()
+	t.Cleanup(model.Close)
+	strict.Key = testKey
+	model.Demand(strict)
+	model.Otherwise(func(r *scriptmodel.Reply) { r.Say("ok") })
+	transport := NewTransport(schema.ModelHosts{})
+	t.Cleanup(transport.CloseIdleConnections)
+	return newClient(t, Options{Provider: provider, BaseURL: model.BaseURL(), APIKey: testKey, Transport: transport}), model
 }
 
-type strictMessage struct {
-	Role       string  `json:"role"`
-	Content    *string `json:"content"`
-	Name       string  `json:"name"`
-	ToolCallID string  `json:"tool_call_id"`
-	ToolCalls  []struct {
-		ID       string `json:"id"`
-		Type     string `json:"type"`
-		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
-}
-
-// check gives the reason for which a strict provider refuses the request, or "".
-func (r strictRequest) check() string {
-	open := map[string]bool{}
-	seen := map[string]bool{}
-	for i, m := range r.Messages {
-		if m.Role != "tool" && len(open) > 0 {
-			return fmt.Sprintf("message %d: tool calls without a tool message", i)
-		}
-		if m.Content == nil && len(m.ToolCalls) == 0 {
-			return fmt.Sprintf("message %d has no content", i)
-		}
-		for _, c := range m.ToolCalls {
-			if c.ID == "" || seen[c.ID] || c.Type != "function" || c.Function.Name == "" || !json.Valid([]byte(c.Function.Arguments)) {
-				return fmt.Sprintf("message %d: bad tool call %+v", i, c)
-			}
-			seen[c.ID], open[c.ID] = true, true
-		}
-		if m.Role == "tool" && !open[m.ToolCallID] {
-			return fmt.Sprintf("message %d answers no tool call", i)
-		}
-		delete(open, m.ToolCallID)
+// accepted sends a request and wants it accepted. It gives the answer.
+func accepted(t *testing.T, c *Client, model *scriptmodel.Server, r Request) Answer {
+	t.Helper()
+	answer, err := c.Stream(t.Context(), r, nil)
+	if err != nil {
+		t.Fatalf("%v\nrefused: %v\nsent: %s", err, model.Refusals(), lastSent(model))
 	}
-	switch {
-	case len(open) > 0:
-		return "tool calls without a tool message"
-	case !r.Stream || !r.StreamOptions.IncludeUsage:
-		return "not a stream with usage"
-	}
-	return ""
+	return answer
 }
 
-// strictServer answers "ok" to requests that a strict provider accepts, 400 to others, and shows the last request.
-func strictServer(t *testing.T) (*Client, *strictRequest) {
-	last := &strictRequest{}
-	return newServer(t, func(w http.ResponseWriter, r *http.Request) {
-		*last = strictRequest{}
-		d := json.NewDecoder(r.Body)
-		d.DisallowUnknownFields()
-		fault := ""
-		if err := d.Decode(last); err != nil {
-			fault = err.Error()
-		} else {
-			fault = last.check()
-		}
-		if r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer "+testKey || r.Header.Get("Content-Type") != "application/json" {
-			fault = "wrong path or headers"
-		}
-		if fault != "" {
-			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprintf(w, `{"error":{"message":%q}}`, fault)
-			return
-		}
-		script{body: sse(words("ok"), finish("stop")) + done}.serve(w, 0)
-	}), last
+func lastSent(model *scriptmodel.Server) string {
+	sent := model.Sent()
+	return string(sent[len(sent)-1])
 }
 
-func conversation(calls []ToolCall, results ...Message) []Message {
-	messages := []Message{
-		{Role: "system", Content: "You help with labs."},
-		{Role: "user", Content: "show <R1> & \"R2\""},
-		{Role: "assistant", ToolCalls: calls},
+// sentMessages gives the messages of the last request.
+func sentMessages(t *testing.T, model *scriptmodel.Server) []map[string]any {
+	t.Helper()
+	var request struct{ Messages []map[string]any }
+	if err := json.Unmarshal([]byte(lastSent(model)), &request); err != nil {
+		t.Fatal(err)
 	}
-	return append(messages, results...)
+	return request.Messages
 }
+
+func user(words string) Message { return Message{Role: "user", Content: words} }
+
+func result(id, words string) Message { return Message{Role: "tool", ToolCallID: id, Content: words} }
+
+func asks(list ...ToolCall) Message { return Message{Role: "assistant", ToolCalls: list} }
+
+func showTools() []Tool { return []Tool{{Name: "show"}, {Name: "ping"}} }
 
 func TestRequestIsStrict(t *testing.T) {
 	zero := float32(0)
-	calls := []ToolCall{{ID: "A", Name: "show", Arguments: `{"a":"<b>"}`}, {ID: "B", Name: "ping", Arguments: "{}"}}
+	two := asks(ToolCall{ID: "A", Name: "show", Arguments: `{"a":"<b>"}`}, ToolCall{ID: "B", Name: "ping", Arguments: "{}"})
 	request := Request{
-		Messages:    conversation(calls, Message{Role: "tool", ToolCallID: "A", Content: ""}, Message{Role: "tool", ToolCallID: "B", Content: "pong"}),
-		Tools:       []Tool{{Name: "show", Description: "shows", Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)}, {Name: "ping"}},
+		Messages: []Message{{Role: "system", Content: "You help with labs."}, user("show <R1> & \"R2\""), two, result("A", " "), result("B", "pong")},
+		Tools: []Tool{{Name: "show", Description: "shows", Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)},
+			{Name: "ping"}},
 		Temperature: &zero,
 		MaxTokens:   100,
 	}
-	c, got := strictServer(t)
-	if _, err := c.Stream(context.Background(), request, nil); err != nil {
-		t.Fatal(err)
+	c, model := strictClient(t, "", scriptmodel.Strict{})
+	if answer := accepted(t, c, model, request); answer.Usage != (Usage{Input: 100, Output: 50}) || answer.ExtraFrom != "custom/"+c.host {
+		t.Errorf("answer = %+v", answer)
 	}
-	if got.Model != "test-model" || got.Temperature == nil || *got.Temperature != 0 || got.MaxTokens != 100 || got.MaxCompletionTokens != 0 {
-		t.Errorf("request = %+v", got)
-	}
-	if m := got.Messages; *m[1].Content != "show <R1> & \"R2\"" || m[2].ToolCalls[0].Function.Arguments != `{"a":"<b>"}` || *m[3].Content != "" {
-		t.Errorf("messages = %+v", got.Messages)
-	}
-	sameJSON(t, string(got.Tools[0].Function.Parameters), string(request.Tools[0].Parameters))
-	sameJSON(t, string(got.Tools[1].Function.Parameters), `{"type":"object","properties":{}}`)
+	sameJSON(t, lastSent(model), `{"model":"test-model","stream":true,"stream_options":{"include_usage":true},"temperature":0,"max_tokens":100,
+		"messages":[{"role":"system","content":"You help with labs."},{"role":"user","content":"show <R1> & \"R2\""},
+			{"role":"assistant","content":null,"tool_calls":[{"id":"A","type":"function","function":{"name":"show","arguments":"{\"a\":\"<b>\"}"}},
+				{"id":"B","type":"function","function":{"name":"ping","arguments":"{}"}}]},
+			{"role":"tool","content":"(no output)","tool_call_id":"A"},{"role":"tool","content":"pong","tool_call_id":"B"}],
+		"tools":[{"type":"function","function":{"name":"show","description":"shows","parameters":{"type":"object","properties":{"a":{"type":"string"}}}}},
+			{"type":"function","function":{"name":"ping","parameters":{"type":"object","properties":{}}}}]}`)
 
-	for name, bad := range map[string][]Message{
-		"unpaired call":         conversation(calls, Message{Role: "tool", ToolCallID: "A"}),
-		"duplicate ids":         conversation([]ToolCall{calls[0], calls[0]}, Message{Role: "tool", ToolCallID: "A"}, Message{Role: "tool", ToolCallID: "A"}),
-		"A24 a foreign extra":   {{Role: "assistant", Content: "x", Extra: json.RawMessage(`{"reasoning_content":"hm"}`)}},
-		"result without a call": {{Role: "tool", ToolCallID: "Z", Content: "x"}},
+	one := ToolCall{ID: "A", Name: "show", Arguments: "{}"}
+	for rule, bad := range map[string][]Message{
+		scriptmodel.RulePair:  {user("go"), two, result("A", "up")},
+		scriptmodel.RuleID:    {user("go"), asks(one, one), result("A", "up"), result("A", "up")},
+		scriptmodel.RuleOrder: {result("Z", "x")},
+		scriptmodel.RuleField: {user("go"), {Role: "assistant", Content: "x", Extra: json.RawMessage(`{"reasoning_content":"hm"}`)}, user("go")},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := c.Stream(context.Background(), Request{Messages: bad}, nil)
-			if schema.CodeOf(err) != schema.CodeModelRefused {
+		t.Run("not mended: "+rule, func(t *testing.T) {
+			_, err := c.Stream(context.Background(), Request{Messages: bad, Tools: showTools()}, nil)
+			if refused := model.Refusals(); schema.CodeOf(err) != schema.CodeModelRefused || refused[len(refused)-1].Rule != rule {
 				t.Errorf("error = %v, want the server's refusal", err)
 			}
 		})
 	}
 }
 
-func TestMaxTokensOfReasoningModels(t *testing.T) {
-	c, got := strictServer(t)
-	c.model = "o3-mini"
-	if _, err := c.Stream(context.Background(), Request{MaxTokens: 50}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got.MaxTokens != 0 || got.MaxCompletionTokens != 50 {
-		t.Errorf("max_tokens = %d, max_completion_tokens = %d", got.MaxTokens, got.MaxCompletionTokens)
+// TestNeighbours holds what becomes of messages that a strict provider doesn't want beside each other, or at all.
+func TestNeighbours(t *testing.T) {
+	say := func(words string) Message { return Message{Role: "assistant", Content: words} }
+	show := ToolCall{ID: "A", Name: "show", Arguments: "{}"}
+	for _, c := range []struct {
+		name string
+		in   []Message
+		want string // role=content, in a row
+	}{
+		{"two users", []Message{user("a"), user("b"), user("c")}, "user=a\n\nb\n\nc"},
+		{"an answer without a word", []Message{user("a"), say(""), user("b")}, "user=a\n\nb"},
+		{"two answers", []Message{user("a"), say("b"), say("c"), user("d")}, "user=a assistant=b\n\nc user=d"},
+		{"an answer, then a call", []Message{user("a"), say("b"), asks(show), result("A", "up")}, "user=a assistant=b tool=up"},
+		{"a call after a line break", []Message{user("a"), {Role: "assistant", Content: "\n\n", ToolCalls: []ToolCall{show}}, result("A", "up")}, "user=a assistant=<nil> tool=up"},
+		{"a user behind a tool", []Message{user("a"), asks(show), result("A", "up"), user("b")}, "user=a assistant=<nil> tool=up user=b"},
+		{"two systems", []Message{{Role: "system", Content: "x"}, {Role: "system", Content: "y"}, user("a")}, "system=x\n\ny user=a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			client, model := strictClient(t, "openai", scriptmodel.Strict{})
+			before := fmt.Sprint(c.in)
+			accepted(t, client, model, Request{Messages: c.in, Tools: showTools()})
+			var got []string
+			for _, m := range sentMessages(t, model) {
+				got = append(got, fmt.Sprintf("%v=%v", m["role"], m["content"]))
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("sent %q, want %q", got, c.want)
+			}
+			if fmt.Sprint(c.in) != before {
+				t.Errorf("the caller's messages have changed: %v", c.in)
+			}
+		})
 	}
 }
 
@@ -178,8 +149,8 @@ func TestBaseURLForms(t *testing.T) {
 	}
 }
 
-// TestA23ExtrasRoundTrip plays a provider that refuses a conversation in which its reasoning or its signatures are missing or changed.
-func TestA23ExtrasRoundTrip(t *testing.T) {
+// TestExtrasRoundTrip plays a provider that refuses a conversation in which its reasoning or its signatures are missing or changed.
+func TestExtrasRoundTrip(t *testing.T) {
 	first := sse(
 		delta(`{"role":"assistant","reasoning_content":"The user "}`),
 		delta(`{"reasoning_content":"wants <R1> \u00e4\ud83d\ude42"}`),
@@ -201,7 +172,7 @@ func TestA23ExtrasRoundTrip(t *testing.T) {
 		returned <- string(request.Messages[1])
 		script{body: sse(words("done"), finish("stop")) + done}.serve(w, 0)
 	})
-	user := Message{Role: "user", Content: "go"}
+	user := user("go")
 	answer, err := c.Stream(context.Background(), Request{Messages: []Message{user}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -221,14 +192,14 @@ func TestA23ExtrasRoundTrip(t *testing.T) {
 }
 
 func TestUnreadableExtras(t *testing.T) {
-	c, _ := strictServer(t)
+	c, _ := strictClient(t, "", scriptmodel.Strict{})
 	for name, m := range map[string]Message{
 		"of a message":  {Role: "assistant", Content: "x", Extra: json.RawMessage(`[1]`)},
 		"of a call":     {Role: "assistant", ToolCalls: []ToolCall{{ID: "A", Name: "show", Arguments: "{}", Extra: json.RawMessage(`{"a"`)}}},
 		"of a function": {Role: "assistant", ToolCalls: []ToolCall{{ID: "A", Name: "show", Arguments: "{}", Extra: json.RawMessage(`{"function":3}`)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := c.Stream(context.Background(), Request{Messages: []Message{m}}, nil)
+			_, err := c.Stream(context.Background(), Request{Messages: []Message{user("go"), m}}, nil)
 			if schema.CodeOf(err) != schema.CodeInternal || !strings.Contains(err.Error(), "extra fields") {
 				t.Errorf("error = %v", err)
 			}

@@ -326,7 +326,7 @@ func (s *Strict) call(where string, call object) *Refusal {
 // said is by what a model knows an answer of its own again, although the client may have given the calls other ids.
 func said(words string, calls []Call) string {
 	var out strings.Builder
-	out.WriteString(words)
+	out.WriteString(strings.TrimSpace(words))
 	for _, c := range calls {
 		fmt.Fprintf(&out, "\x00%s\x00%s", c.Function.Name, c.Function.Arguments)
 	}

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"gns3copilot/activities"
 	"gns3copilot/activities/llm"
@@ -91,12 +91,27 @@ func yamlFault(err error) string {
 	return strings.Join(lines, "; ")
 }
 
-// connector makes clients that share their connections.
-func (s *Stack) connector(idle time.Duration) func(activities.ModelSettings) (activities.Model, error) {
-	transport := llm.NewTransport()
-	return func(m activities.ModelSettings) (activities.Model, error) {
+// connector makes clients that share their connections. The server's own models are asked wherever they are; to where users' models may
+// be, hosts says.
+func (s *Stack) connector(o WorkerOptions) func(activities.ModelSettings) (activities.Model, error) {
+	habits := &llm.Habits{}
+	connect := func(m activities.ModelSettings, transport http.RoundTripper) (*llm.Client, error) {
 		return llm.New(llm.Options{
-			BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Model, IdleTimeout: idle, Transport: transport, Logger: s.log, Metrics: s.metrics,
+			Provider: m.Provider, BaseURL: m.BaseURL, APIKey: m.APIKey, Model: m.Model, IdleTimeout: o.ModelIdle, Transport: transport, Habits: habits,
+			Logger: s.log, Metrics: s.metrics,
 		})
+	}
+	hosts := o.ModelHosts
+	for _, m := range o.Models {
+		if c, err := connect(m, nil); err == nil { // the catalog meets the error again
+			hosts = hosts.With(c.HostPort())
+		}
+	}
+	own, users := llm.NewTransport(hosts), llm.NewTransport(o.ModelHosts)
+	return func(m activities.ModelSettings) (activities.Model, error) {
+		if m.ID == schema.ServerModels {
+			return connect(m, own)
+		}
+		return connect(m, users)
 	}
 }

@@ -1,11 +1,14 @@
 package stack
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"gns3copilot/activities/llm"
+	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 )
 
@@ -71,5 +74,37 @@ func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestModelsOfUsersAreKeptToTheHosts has a model that the list doesn't name: the server's own models may lead there, a user's may not.
+func TestModelsOfUsersAreKeptToTheHosts(t *testing.T) {
+	model := scriptmodel.Start()
+	defer model.Close()
+	model.Otherwise(func(r *scriptmodel.Reply) { r.Say("here") })
+	hosts, err := schema.ParseModelHosts("models.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := Model{ID: schema.ServerModels, BaseURL: model.BaseURL(), Model: "m"}
+	users := own
+	users.ID = "of-a-user"
+	s := &Stack{log: slog.New(slog.DiscardHandler)}
+	connect := s.connector(WorkerOptions{Models: []Model{own}, ModelHosts: hosts})
+	for _, c := range []struct {
+		model Model
+		code  schema.Code
+	}{{own, ""}, {users, schema.CodeInvalid}} {
+		client, err := connect(c.model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.Stream(t.Context(), llm.Request{Messages: []llm.Message{{Role: "user", Content: "hello"}}}, nil)
+		if schema.CodeOf(err) != c.code {
+			t.Errorf("%s: %v", c.model.ID, err)
+		}
+	}
+	if asked := len(model.Sent()); asked != 1 {
+		t.Errorf("asked %d times", asked)
 	}
 }

@@ -45,6 +45,8 @@ type Backends struct {
 type WorkerOptions struct {
 	// Models are asked in their order. Without one turns are refused that have no configuration of their user's.
 	Models []Model
+	// ModelHosts says to where the models of users' configurations may lead.
+	ModelHosts schema.ModelHosts
 	// ModelIdle bounds the wait for a model's next byte; 120 s when zero.
 	ModelIdle time.Duration
 	// PolicyFile replaces the built-in policy when it isn't empty.
@@ -160,7 +162,7 @@ func (s *Stack) StartWorker(o WorkerOptions) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	catalog := &activities.Catalog{Server: o.Models, Connect: s.connector(o.ModelIdle)}
+	catalog := &activities.Catalog{Server: o.Models, Connect: s.connector(o)}
 	for _, m := range o.Models {
 		if _, err := catalog.Connect(m); err != nil {
 			return nil, err
