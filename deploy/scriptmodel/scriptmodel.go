@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -238,7 +239,12 @@ func (s *Server) next(in Request) Step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, in)
-	if steps, ok := s.scripts[user]; ok && answers < len(steps) {
+	steps, ok := s.scripts[user]
+	for at := strings.Index(user, "\n\n"); !ok && at >= 0; at = strings.Index(user, "\n\n") {
+		user = user[at+2:] // a message that was never answered is in front of it
+		steps, ok = s.scripts[user]
+	}
+	if answers < len(steps) {
 		return steps[answers]
 	}
 	return s.any
