@@ -34,6 +34,9 @@ func migrations(postgres bool) []*gormigrate.Migration {
 	}, {
 		ID:      "2026-11-30-extra-from",
 		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&Message{}) },
+	}, {
+		ID:      "2026-11-30-model-configs",
+		Migrate: addModelConfigs,
 	}}
 }
 

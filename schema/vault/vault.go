@@ -1,5 +1,5 @@
 // Package vault holds what must not be read by others: it seals texts with AES-256-GCM, and keeps the GNS3 tokens that running
-// turns act with in memory, sealed, until the turn or the token ends.
+// turns act with in memory, sealed, until the turn or the token ends. Keys of models are sealed here and kept in the database.
 package vault
 
 import (
@@ -79,9 +79,11 @@ func KeyFile(path string) (Key, error) {
 // Vault keeps tokens. It is safe for concurrent use.
 type Vault struct {
 	aead cipher.AEAD
-	js   jetstream.JetStream
-	kv   jetstream.KeyValue
-	now  func() time.Time
+	// models seals the keys of model configurations.
+	models cipher.AEAD
+	js     jetstream.JetStream
+	kv     jetstream.KeyValue
+	now    func() time.Time
 }
 
 // Open makes sure that the bucket is there and that its users share the key. It fails with CodeUnavailable, and with CodeInvalid when
@@ -91,7 +93,11 @@ func Open(ctx context.Context, js jetstream.JetStream, key Key) (*Vault, error) 
 	if err != nil {
 		return nil, err
 	}
-	v := &Vault{aead: aead, js: js, now: time.Now}
+	models, err := newAEAD(key, "model keys")
+	if err != nil {
+		return nil, err
+	}
+	v := &Vault{aead: aead, models: models, js: js, now: time.Now}
 	if err := v.makeBucket(ctx); err != nil {
 		return nil, err
 	}
@@ -114,7 +120,7 @@ const keyCheck = "key-check"
 
 // Check tells whether tokens can be kept, and with the key that the other processes have. It fails as Open does.
 func (v *Vault) Check(ctx context.Context) error {
-	sealed, err := v.seal(keyCheck, []byte(keyCheck))
+	sealed, err := seal(v.aead, keyCheck, []byte(keyCheck))
 	if err != nil {
 		return err
 	}
@@ -129,7 +135,7 @@ func (v *Vault) Check(ctx context.Context) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	if _, err := v.open(keyCheck, entry.Value()); err != nil {
+	if _, err := unseal(v.aead, keyCheck, entry.Value()); err != nil {
 		return schema.Errorf(schema.CodeInvalid, "The secret key isn't the one that the other processes of this installation have.").
 			WithHint("Give all of them the same --secret-key (COPILOT_SECRET_KEY).").WithCause(err)
 	}
@@ -150,21 +156,21 @@ func (v *Vault) retry(ctx context.Context, op func() error) error {
 	return err
 }
 
-// seal and open bind a text to the name it is kept under.
-func (v *Vault) seal(name string, plain []byte) ([]byte, error) {
-	nonce := make([]byte, v.aead.NonceSize(), v.aead.NonceSize()+len(plain)+v.aead.Overhead())
+// seal and unseal bind a text to the name it is kept under.
+func seal(aead cipher.AEAD, name string, plain []byte) ([]byte, error) {
+	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
 	if _, err := rand.Read(nonce); err != nil {
 		return nil, fmt.Errorf("seal credential: %w", err)
 	}
-	return v.aead.Seal(nonce, nonce, plain, []byte(name)), nil
+	return aead.Seal(nonce, nonce, plain, []byte(name)), nil
 }
 
-func (v *Vault) open(name string, sealed []byte) ([]byte, error) {
-	size := v.aead.NonceSize()
+func unseal(aead cipher.AEAD, name string, sealed []byte) ([]byte, error) {
+	size := aead.NonceSize()
 	if len(sealed) < size {
 		return nil, errors.New("sealed credential is too short")
 	}
-	return v.aead.Open(nil, sealed[:size], sealed[size:], []byte(name))
+	return aead.Open(nil, sealed[:size], sealed[size:], []byte(name))
 }
 
 func newAEAD(key Key, purpose string) (cipher.AEAD, error) {
@@ -193,7 +199,7 @@ func (v *Vault) Put(ctx context.Context, turnID, userID, token string) (err erro
 	if err != nil {
 		return fmt.Errorf("seal credential: %w", err)
 	}
-	sealed, err := v.seal(name, plain)
+	sealed, err := seal(v.aead, name, plain)
 	if err != nil {
 		return err
 	}
@@ -247,7 +253,7 @@ func (v *Vault) credential(ctx context.Context, name string) (c credential, revi
 	if err != nil {
 		return c, 0, unavailable(err)
 	}
-	plain, err := v.open(name, entry.Value())
+	plain, err := unseal(v.aead, name, entry.Value())
 	if err != nil {
 		return c, 0, missing(fmt.Errorf("open credential: %w", err))
 	}
