@@ -10,6 +10,12 @@ type User struct {
 	IsSuperadmin bool   `json:"is_superadmin"`
 }
 
+// Group is a group of GNS3 users.
+type Group struct {
+	ID   string `json:"user_group_id"`
+	Name string `json:"name"`
+}
+
 // Project is a GNS3 project as a user may see it.
 type Project struct {
 	ID     string `json:"project_id"`

@@ -11,6 +11,9 @@ import (
 // User is who a token belongs to.
 type User = schema.User
 
+// Group is a group of users.
+type Group = schema.Group
+
 // Me asks GNS3 whose token this is. A token that GNS3 refuses, or of a user who was deactivated, is CodeUnauthorized.
 func (c *Client) Me(ctx context.Context, token string) (User, error) {
 	var u User
@@ -25,6 +28,41 @@ func (c *Client) Me(ctx context.Context, token string) (User, error) {
 		return User{}, schema.Errorf(schema.CodeUnauthorized, "Not an active user")
 	}
 	return u, nil
+}
+
+// User reads another user. CodeInvalid for an id that is no UUID, CodeNotFound or CodeForbidden as GNS3 says.
+func (c *Client) User(ctx context.Context, token, id string) (User, error) {
+	var u User
+	if err := c.getByID(ctx, token, "access/users/", id, "", &u); err != nil {
+		return User{}, fmt.Errorf("read GNS3 user: %w", err)
+	}
+	return u, nil
+}
+
+// Group reads a group of users. It fails as User does.
+func (c *Client) Group(ctx context.Context, token, id string) (Group, error) {
+	var g Group
+	if err := c.getByID(ctx, token, "access/groups/", id, "", &g); err != nil {
+		return Group{}, fmt.Errorf("read GNS3 group: %w", err)
+	}
+	return g, nil
+}
+
+// Groups lists the groups that a user is in. It fails as User does; GNS3 grants it to few, and to none about themselves.
+func (c *Client) Groups(ctx context.Context, token, userID string) ([]Group, error) {
+	var groups []Group
+	if err := c.getByID(ctx, token, "access/users/", userID, "/groups", &groups); err != nil {
+		return nil, fmt.Errorf("list GNS3 groups: %w", err)
+	}
+	return groups, nil
+}
+
+// getByID reads what has an id, or with below set something of it. The id is checked here because it becomes part of a path.
+func (c *Client) getByID(ctx context.Context, token, folder, id, below string, out any) error {
+	if !uuidPattern.MatchString(id) {
+		return schema.Errorf(schema.CodeInvalid, "The id of a user or a group must be a UUID.")
+	}
+	return c.get(ctx, token, folder+id+below, out)
 }
 
 // Authenticate exchanges a user's name and password for a token. The wrong ones are CodeUnauthorized.

@@ -1,0 +1,148 @@
+package gns3
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"sync"
+	"time"
+
+	"gns3copilot/schema"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// membershipLife is how long it is believed which groups a user is in.
+const membershipLife = 30 * time.Second
+
+// membershipsKept bounds what is remembered.
+const membershipsKept = 10_000
+
+// Account is the GNS3 user that the server itself asks with for what users may not ask themselves. Without a name there is none.
+type Account struct{ Username, Password string }
+
+// Directory knows users, groups, and who is in which. GNS3 tells memberships to those with the privilege Group.Audit alone, so it is asked
+// with an account of the server's own. A Directory may be used by many goroutines.
+type Directory struct {
+	client  *Client
+	account Account
+	log     *slog.Logger
+	now     func() time.Time
+	calls   singleflight.Group
+
+	logins sync.Mutex // held while the account logs in
+	token  string     // of the account
+
+	mu    sync.Mutex
+	known map[membershipKey]membership
+}
+
+// membershipKey is who is asked about, and whose token asks: not everybody is told.
+type membershipKey struct {
+	userID string
+	token  [sha256.Size]byte
+}
+
+type membership struct {
+	groups []Group
+	until  time.Time
+}
+
+// NewDirectory makes a directory on the client's server.
+func NewDirectory(c *Client, a Account, log *slog.Logger) *Directory {
+	return &Directory{client: c, account: a, log: log, now: time.Now, known: map[membershipKey]membership{}}
+}
+
+// User reads a user as the token's owner may; see Client.User.
+func (d *Directory) User(ctx context.Context, token, id string) (User, error) {
+	return d.client.User(ctx, token, id)
+}
+
+// Group reads a group as the token's owner may; see Client.Group.
+func (d *Directory) Group(ctx context.Context, token, id string) (Group, error) {
+	return d.client.Group(ctx, token, id)
+}
+
+// Groups lists the groups that a user is in: as the account is told, else as the token's owner is. Where GNS3 tells neither, the user counts
+// as in none. It fails with CodeGNS3Unavailable, and with CodeInvalid for an id that is no UUID.
+func (d *Directory) Groups(ctx context.Context, token, userID string) ([]Group, error) {
+	key := membershipKey{userID, sha256.Sum256([]byte(token))}
+	d.mu.Lock()
+	m, ok := d.known[key]
+	d.mu.Unlock()
+	if ok && d.now().Before(m.until) {
+		return m.groups, nil
+	}
+	// The answer is for everybody who waits for it, so one of them leaving must not end the question.
+	groups, err, _ := d.calls.Do(userID+string(key.token[:]), func() (any, error) {
+		return d.ask(context.WithoutCancel(ctx), token, userID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.remember(key, groups.([]Group))
+	return groups.([]Group), nil
+}
+
+func (d *Directory) remember(key membershipKey, groups []Group) {
+	now := d.now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.known) >= membershipsKept {
+		for k, m := range d.known {
+			if len(d.known) > membershipsKept/2 || now.After(m.until) {
+				delete(d.known, k)
+			}
+		}
+	}
+	d.known[key] = membership{groups: groups, until: now.Add(membershipLife)}
+}
+
+func (d *Directory) ask(ctx context.Context, token, userID string) ([]Group, error) {
+	if d.account.Username != "" {
+		groups, err := d.askAsAccount(ctx, userID)
+		if !refused(err) {
+			return groups, err
+		}
+		d.log.ErrorContext(ctx, "GNS3 doesn't tell the server's own account who is in which group", "account", d.account.Username, "error", err)
+	}
+	groups, err := d.client.Groups(ctx, token, userID)
+	if refused(err) {
+		return nil, nil
+	}
+	return groups, err
+}
+
+// askAsAccount uses the account's token for as long as GNS3 takes it.
+func (d *Directory) askAsAccount(ctx context.Context, userID string) ([]Group, error) {
+	token, err := d.login(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	groups, err := d.client.Groups(ctx, token, userID)
+	if schema.CodeOf(err) != schema.CodeUnauthorized {
+		return groups, err
+	}
+	if token, err = d.login(ctx, token); err != nil {
+		return nil, err
+	}
+	return d.client.Groups(ctx, token, userID)
+}
+
+// login gives the account's token: the known one unless that is the stale one.
+func (d *Directory) login(ctx context.Context, stale string) (string, error) {
+	d.logins.Lock()
+	defer d.logins.Unlock()
+	if d.token != "" && d.token != stale {
+		return d.token, nil
+	}
+	token, err := d.client.Authenticate(ctx, d.account.Username, d.account.Password)
+	d.token = token
+	return token, err
+}
+
+// refused tells whether GNS3 has understood the question and doesn't answer it to the one who asks.
+func refused(err error) bool {
+	code := schema.CodeOf(err)
+	return code == schema.CodeUnauthorized || code == schema.CodeForbidden
+}
