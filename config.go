@@ -102,6 +102,18 @@ type modelFlags struct {
 	Models               string `help:"YAML file of more models, in the order in which they are tried when those before can't answer (see docs/models.md)." placeholder:"FILE"`
 }
 
+// modelHostFlags say where users may have their models.
+type modelHostFlags struct {
+	ModelAllowHosts string `help:"Hosts that model configurations may lead to: names, *.suffixes, addresses and networks, with commas between. Without it any public host and this machine; link-local addresses never." placeholder:"LIST"`
+}
+
+func (f modelHostFlags) faults() []string {
+	if _, err := schema.ParseModelHosts(f.ModelAllowHosts); err != nil {
+		return []string{"--model-allow-hosts: " + schema.AsError(err).Message}
+	}
+	return nil
+}
+
 func (f modelFlags) faults() []string {
 	bad := urlFaults("--model-base-url", f.ModelBaseURL, "http", "https")
 	named := f.ModelBaseURL != "" || f.ModelProvider != ""
@@ -142,9 +154,13 @@ type policyFlags struct {
 }
 
 // workerOptions is what the flags of workers say together.
-func workerOptions(m modelFlags, p policyFlags) (stack.WorkerOptions, error) {
+func workerOptions(m modelFlags, h modelHostFlags, p policyFlags) (stack.WorkerOptions, error) {
 	models, err := m.list()
-	return stack.WorkerOptions{Models: models, PolicyFile: p.Policy}, err
+	if err != nil {
+		return stack.WorkerOptions{}, err
+	}
+	hosts, err := schema.ParseModelHosts(h.ModelAllowHosts)
+	return stack.WorkerOptions{Models: models, ModelHosts: hosts, PolicyFile: p.Policy}, err
 }
 
 type backendFlags struct {

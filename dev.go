@@ -14,6 +14,7 @@ type devCmd struct {
 	gns3Flags
 	labFlags
 	modelFlags
+	modelHostFlags
 	NoDemoModel bool `help:"Bring no demo model along: without --model-base-url turns are refused."`
 	policyFlags
 	backendFlags
@@ -51,7 +52,7 @@ func (devCmd) Help() string {
 func (d *devCmd) Validate() error {
 	return faultsError(
 		addressFaults("--listen", d.Listen), urlFaults("--gns3-url", d.GNS3URL, "http", "https"), d.labFlags.faults(d.GNS3URL),
-		d.modelFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.telemetryFlags.faults(),
+		d.modelFlags.faults(), d.modelHostFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.telemetryFlags.faults(),
 		d.logFlags.faults())
 }
 
@@ -61,7 +62,7 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	worker, err := workerOptions(d.modelFlags, d.policyFlags)
+	worker, err := workerOptions(d.modelFlags, d.modelHostFlags, d.policyFlags)
 	if err != nil {
 		return err
 	}

@@ -68,6 +68,7 @@ func (a *apiCmd) Run(ctx context.Context, c *console) (err error) {
 type workerCmd struct {
 	gns3Flags
 	modelFlags
+	modelHostFlags
 	policyFlags
 	backendFlags
 	telemetryFlags
@@ -77,7 +78,7 @@ type workerCmd struct {
 // Validate names every fault of the flags.
 func (w *workerCmd) Validate() error {
 	return faultsError(
-		gns3Required(w.gns3Flags), w.required(), w.modelFlags.faults(), w.backendFlags.faults(),
+		gns3Required(w.gns3Flags), w.required(), w.modelFlags.faults(), w.modelHostFlags.faults(), w.backendFlags.faults(),
 		w.telemetryFlags.faults(), w.logFlags.faults())
 }
 
@@ -87,7 +88,7 @@ func (w *workerCmd) Run(ctx context.Context, c *console) (err error) {
 	if err != nil {
 		return err
 	}
-	options, err := workerOptions(w.modelFlags, w.policyFlags)
+	options, err := workerOptions(w.modelFlags, w.modelHostFlags, w.policyFlags)
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,11 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/store"
+	"gns3copilot/schema/vault"
 )
 
 // ModelSettings is a model's configuration, its key opened.
@@ -46,6 +49,8 @@ func (m ModelSettings) Check() error {
 
 // Catalog knows the models that turns may ask.
 type Catalog struct {
+	Store *store.Store
+	Vault *vault.Vault
 	// Server are those that the worker was started with, in the order in which they are tried.
 	Server []ModelSettings
 	// Connect makes a client of a configuration. It fails with CodeInvalid and CodeModelNotConfigured.
@@ -59,13 +64,20 @@ type chosen struct {
 	last bool // there is none behind it
 }
 
-// at finds the model at a place of a turn's list. It fails with CodeModelNotConfigured when there is none.
+// at finds the model at a place of a turn's list. It fails with CodeModelNotConfigured when there is none, or its configuration has been
+// deleted, and as Connect does.
 func (c *Catalog) at(ctx context.Context, ids []string, place int) (chosen, error) {
 	places := c.expand(ids)
 	if place >= len(places) {
 		return chosen{last: true}, schema.NoModel()
 	}
 	m := chosen{ModelSettings: places[place], last: place == len(places)-1}
+	if m.ID != schema.ServerModels {
+		var err error
+		if m.ModelSettings, err = c.open(ctx, m.ID); err != nil {
+			return m, err
+		}
+	}
 	client, err := c.Connect(m.ModelSettings)
 	m.Model = client
 	return m, err
@@ -80,7 +92,43 @@ func (c *Catalog) expand(ids []string) []ModelSettings {
 	for _, id := range ids {
 		if id == schema.ServerModels {
 			places = append(places, c.Server...)
+		} else {
+			places = append(places, ModelSettings{ID: id})
 		}
 	}
 	return places
+}
+
+// open reads a configuration and its key. Its name is known even when it is gone.
+func (c *Catalog) open(ctx context.Context, id string) (ModelSettings, error) {
+	row, err := c.Store.ModelConfig(ctx, id)
+	if schema.CodeOf(err) == schema.CodeNotFound {
+		err = schema.Errorf(schema.CodeModelNotConfigured, "The model configuration that the turn began with has been deleted.").
+			WithHint("Send the message again with another one.").WithCause(err)
+	}
+	if err != nil {
+		return ModelSettings{ID: id, Name: "a deleted model"}, err
+	}
+	more, err := furtherSettings(row.Extra)
+	if err != nil {
+		return ModelSettings{ID: id, Name: row.Name}, err
+	}
+	key, err := c.Vault.OpenModelKey(id, row.SealedKey)
+	return ModelSettings{
+		ID: id, Name: row.Name, Provider: row.Provider, BaseURL: row.BaseURL, Model: row.Model, APIKey: key,
+		Temperature: &row.Temperature, MaxTokens: row.MaxTokens, ContextLimit: row.ContextLimit, ContextStrategy: row.ContextStrategy,
+		TitleModel: more.TitleModel,
+	}, err
+}
+
+// further are the settings that GNS3's configurations don't have: they come among the other fields of one.
+type further struct {
+	TitleModel string `json:"title_model"`
+}
+
+func furtherSettings(extra string) (f further, err error) {
+	if json.Unmarshal([]byte(extra), &f) != nil {
+		err = schema.Errorf(schema.CodeModelNotConfigured, "The model configuration's title_model is not a text.").WithHint("Correct it, or leave it out.")
+	}
+	return f, err
 }

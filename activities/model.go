@@ -99,7 +99,7 @@ func next(err error, in schema.CallModelInput, last bool) schema.Next {
 		if in.Trim < maxTrims {
 			return schema.NextTrim
 		}
-	case schema.CodeModelNotConfigured, schema.CodeModelAuth, schema.CodeModelBusy, schema.CodeModelUnreachable, schema.CodeModelBroken:
+	case schema.CodeModelNotConfigured, schema.CodeInvalid, schema.CodeModelAuth, schema.CodeModelQuota, schema.CodeModelBusy, schema.CodeModelUnreachable, schema.CodeModelBroken:
 		if !last {
 			return schema.NextModel
 		}

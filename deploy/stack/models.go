@@ -112,6 +112,9 @@ func (s *Stack) connector(o WorkerOptions) func(activities.ModelSettings) (activ
 		if m.ID == schema.ServerModels {
 			return connect(m, own)
 		}
+		if _, err := llm.ProviderName(m.Provider); err != nil {
+			m.Provider = "" // the page of GNS3 lets people write any name
+		}
 		return connect(m, users)
 	}
 }

@@ -162,7 +162,7 @@ func (s *Stack) StartWorker(o WorkerOptions) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	catalog := &activities.Catalog{Server: o.Models, Connect: s.connector(o)}
+	catalog := &activities.Catalog{Store: s.store, Vault: s.vault, Server: o.Models, Connect: s.connector(o)}
 	for _, m := range o.Models {
 		if _, err := catalog.Connect(m); err != nil {
 			return nil, err
