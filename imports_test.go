@@ -31,6 +31,7 @@ var rooms = map[string][]string{
 	"activities/policy":      {"schema"},
 	"activities/prompt":      {"schema"},
 	"activities/tools":       {"schema", "schema/store", "activities/console", "activities/gns3", "activities/policy"},
+	"activities/window":      {"schema", "activities/llm"},
 	"apiserver":              {"schema", "schema/store", "schema/progress", "schema/vault"},
 	"apiserver/client":       {"schema"},
 	"worker":                 {"schema", "activities", "workflows"},
@@ -52,6 +53,7 @@ var only = map[string][]string{
 	"github.com/reiver/go-telnet": {"deploy/simlab"},
 	"github.com/sashabaranov/":    {"activities/llm"},
 	"github.com/labstack/echo":    {"apiserver"},
+	"github.com/tiktoken-go/":     {"activities/window"},
 	"github.com/prometheus/":      {"deploy/telemetry"},
 
 	"go.opentelemetry.io/otel/sdk":        {"deploy/telemetry"},

@@ -221,3 +221,22 @@ func (r ToolResponse) Cut(max int) (ToolResponse, bool) {
 	}
 	return r, cut
 }
+
+// ToolReadOutput is the tool that reads what was left out of a result.
+const ToolReadOutput = "read_tool_output"
+
+// HowToRead tells the model how to get at the whole of a call's result.
+func HowToRead(callID string) string {
+	return ToolReadOutput + " reads all of this result: its id is " + callID
+}
+
+// WithExtra adds a field to the metadata.
+func (r ToolResponse) WithExtra(name string, value any) ToolResponse {
+	extra := maps.Clone(r.Metadata.Extra)
+	if extra == nil {
+		extra = map[string]any{}
+	}
+	extra[name] = value
+	r.Metadata.Extra = extra
+	return r
+}
