@@ -29,6 +29,7 @@ type assembler struct {
 	finish    string
 	whole     bool // the answer came as one document, which needs no finish to be complete
 	usage     Usage
+	heard     bool   // an event has come, of whatever kind
 	foreign   []byte // the beginning of an event that is no part of a chat answer, for the error message
 }
 
@@ -40,6 +41,7 @@ func (e *receiverError) Unwrap() error { return e.err }
 
 // event takes one event. What it has of an answer is used before an error that it has too.
 func (a *assembler) event(data []byte) error {
+	a.heard = true
 	if len(data) > 0 && data[0] == '[' { // Gemini wraps its errors so
 		for one := range elements(data) {
 			if err := a.event(one); err != nil {

@@ -150,6 +150,7 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Delta) error) (A
 	}
 	a := &assembler{on: watch.note(on), key: c.key}
 	err = c.outcome(ctx, call, x, a, c.read(call, x, a))
+	err = c.why(call, x, a, err)
 	watch.stop(ctx, c.count, err)
 	answer := a.answer(len(x.body))
 	answer.ExtraFrom = c.Origin()
