@@ -45,6 +45,7 @@ var rooms = map[string][]string{
 	"deploy/bench":           {"schema", "apiserver/client", "deploy"},
 	"deploy/chaos":           {"schema", "apiserver/client", "deploy"},
 	"deploy/lab":             {},
+	"deploy/llm":             {},
 }
 
 // only says which rooms may use a library that is one room's business.
