@@ -91,6 +91,22 @@ type gns3Flags struct {
 	GNS3Insecure bool   `name:"gns3-insecure" env:"COPILOT_GNS3_INSECURE" help:"Accept any certificate of an https GNS3 server."`
 }
 
+// accountFlags name whom the API asks the GNS3 server as.
+type accountFlags struct {
+	GNS3User     string `name:"gns3-user" env:"COPILOT_GNS3_USER" help:"GNS3 user as whom the server itself asks who is in which group; it needs the privilege Group.Audit."`
+	GNS3Password string `name:"gns3-password" env:"COPILOT_GNS3_PASSWORD" help:"Its password; better set as COPILOT_GNS3_PASSWORD, which process lists don't show."`
+}
+
+func (f accountFlags) faults() []string {
+	switch {
+	case f.GNS3User == "" && f.GNS3Password != "":
+		return []string{"--gns3-user: missing, while its password is given"}
+	case f.GNS3User != "" && f.GNS3Password == "":
+		return []string{"--gns3-password: missing, while a user is given"}
+	}
+	return nil
+}
+
 type modelFlags struct {
 	ModelProvider        string `help:"Whose habits the model's server has: openai, azure, anthropic, google, deepseek, xai, groq, mistral, openrouter, ollama, vllm, llama.cpp, lmstudio or custom." placeholder:"NAME"`
 	ModelBaseURL         string `help:"OpenAI-compatible API, up to and with /v1; the provider's own when only that is named." placeholder:"URL"`

@@ -15,6 +15,7 @@ import (
 type apiCmd struct {
 	Listen string `help:"Address, HOST:PORT; port 0 takes a free one." default:"127.0.0.1:8080"`
 	gns3Flags
+	accountFlags
 	backendFlags
 	limitFlags
 	telemetryFlags
@@ -24,7 +25,7 @@ type apiCmd struct {
 // Validate names every fault of the flags.
 func (a *apiCmd) Validate() error {
 	return faultsError(
-		addressFaults("--listen", a.Listen), gns3Required(a.gns3Flags), a.required(),
+		addressFaults("--listen", a.Listen), gns3Required(a.gns3Flags), a.accountFlags.faults(), a.required(),
 		a.backendFlags.faults(), a.limitFlags.faults(), a.telemetryFlags.faults(), a.logFlags.faults())
 }
 
@@ -34,6 +35,7 @@ func (a *apiCmd) Run(ctx context.Context, c *console) (err error) {
 	if err != nil {
 		return err
 	}
+	backends.GNS3User, backends.GNS3Password = a.GNS3User, a.GNS3Password
 	log := a.logger(c)
 	told, err := a.start("gns3-copilot-api", c, log)
 	if err != nil {

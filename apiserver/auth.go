@@ -10,7 +10,6 @@ import (
 
 	"gns3copilot/schema"
 
-	"github.com/google/uuid"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -129,8 +128,8 @@ func (s *Server) lastCaller(r *http.Request) (caller, bool) {
 // is answered as one that doesn't exist, so that nobody learns which ids there are. It fails with CodeInvalid, CodeNotFound,
 // CodeProjectClosed and CodeGNS3Unavailable.
 func (s *Server) project(ctx context.Context, who caller, id, verb string) error {
-	if _, err := uuid.Parse(id); err != nil || len(id) != len(uuid.Nil.String()) {
-		return schema.Errorf(schema.CodeInvalid, "1 validation error: project_id is not a UUID")
+	if _, err := uuidParam("project_id", id); err != nil {
+		return err
 	}
 	project, err := s.gns3.Project(ctx, who.token, id)
 	switch code := schema.CodeOf(err); {

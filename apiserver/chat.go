@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -44,8 +45,7 @@ func (s *Server) postInject(ctx context.Context, r request, in *injectInput) (*h
 		b.Message = injectMessage
 	}
 	return s.post(ctx, r, &postInput{ProjectPath: in.ProjectPath, IdempotencyKey: in.IdempotencyKey, Body: schema.ChatRequest{
-		Message: b.Message, SessionID: b.SessionID, Stream: b.Stream, Temperature: b.Temperature, MaxTokens: b.MaxTokens, Mode: b.Mode,
-		CopilotMode: schema.ModeInjection,
+		Message: b.Message, SessionID: b.SessionID, TurnOptions: b.TurnOptions, CopilotMode: schema.ModeInjection,
 	}}, "use fault injection")
 }
 
@@ -58,7 +58,7 @@ func (s *Server) post(ctx context.Context, r request, in *postInput, verb string
 	}
 	input := s.turnInput(r, in)
 	observe.SetTurn(ctx, input.TurnID)
-	run, err := s.beginOrAttach(ctx, r, input, in.IdempotencyKey != "")
+	run, err := s.beginOrAttach(ctx, r, input, in)
 	if err != nil {
 		return nil, err
 	}
@@ -91,21 +91,14 @@ func (s *Server) turnInput(r request, in *postInput) schema.TurnInput {
 	t := schema.TurnInput{
 		TurnRef:     schema.TurnRef{TurnID: uuid.NewString(), SessionID: in.Body.SessionID, ProjectID: in.ProjectID, UserID: r.ID},
 		Message:     in.Body.Message,
-		Mode:        s.limits.Mode,
 		Temperature: in.Body.Temperature,
-		Steps:       s.limits.Steps, StopBelow: s.limits.StopBelow,
-		CredentialWait: int(s.limits.CredentialWait.Seconds()),
-		ApprovalWait:   int(s.limits.ApprovalWait.Seconds()),
+		StopBelow:   s.limits.StopBelow, CredentialWait: int(s.limits.CredentialWait.Seconds()),
+		ApprovalWait: int(s.limits.ApprovalWait.Seconds()),
 	}
 	if in.Body.MaxTokens != nil {
 		t.MaxTokens = *in.Body.MaxTokens
 	}
-	if in.Body.CopilotMode != "" {
-		t.Mode = in.Body.CopilotMode
-	}
-	if t.Mode == schema.ModeInjection {
-		t.Steps = s.limits.InjectionSteps
-	}
+	s.setMode(&t, cmp.Or(in.Body.CopilotMode, s.limits.Mode))
 	if in.IdempotencyKey != "" {
 		t.TurnID = store.TurnID(r.ID, in.ProjectID, in.IdempotencyKey)
 	}
@@ -117,9 +110,17 @@ func (s *Server) turnInput(r request, in *postInput) schema.TurnInput {
 	return t
 }
 
+// setMode sets what the assistant may do in the turn, and how many steps that may take.
+func (s *Server) setMode(t *schema.TurnInput, mode schema.Mode) {
+	t.Mode, t.Steps = mode, s.limits.Steps
+	if mode == schema.ModeInjection {
+		t.Steps = s.limits.InjectionSteps
+	}
+}
+
 // beginOrAttach starts the turn, or finds the one that an earlier request with the same key began.
-func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInput, repeatable bool) (turnRun, error) {
-	if repeatable {
+func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInput, asked *postInput) (turnRun, error) {
+	if asked.IdempotencyKey != "" {
 		turn, err := s.store.Turn(ctx, in.TurnRef)
 		if err == nil {
 			if turn.BodySHA256 != in.BodySHA256 {
@@ -134,7 +135,10 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 			return turnRun{}, err
 		}
 	}
-	if s.bus.NoModel(ctx) {
+	if err := s.chooseModels(ctx, r, &in, asked.Body); err != nil {
+		return turnRun{}, err
+	}
+	if (len(in.Models) == 0 || in.Models[0] == schema.ServerModels) && s.bus.NoModel(ctx) {
 		return turnRun{}, schema.NoModel()
 	}
 	if err := s.vault.Put(ctx, in.TurnID, in.UserID, r.token); err != nil {

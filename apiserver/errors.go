@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"unicode"
 
 	"gns3copilot/schema"
 
@@ -177,7 +179,13 @@ func readJSON(data []byte, into any) error {
 	case wrong.Field == "":
 		return errors.New("a number is out of range")
 	}
-	return fmt.Errorf("%s: the number is out of range", wrong.Field)
+	return fmt.Errorf("%s: the number is out of range", jsonPath(wrong.Field))
+}
+
+// jsonPath leaves out the Go names of embedded structs, which json counts as steps; a field's own name begins with a small letter.
+func jsonPath(field string) string {
+	steps := slices.DeleteFunc(strings.Split(field, "."), func(step string) bool { return step != "" && unicode.IsUpper(rune(step[0])) })
+	return strings.Join(steps, ".")
 }
 
 // oneSpelling fails when an object names a field twice but for the case of its letters.

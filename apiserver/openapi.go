@@ -36,6 +36,7 @@ const (
 	tagTurns     = "turns"
 	tagSessions  = "sessions"
 	tagApprovals = "approvals"
+	tagModels    = "models"
 	tagService   = "service"
 	tagAlias     = "alias"
 )
@@ -45,6 +46,7 @@ func tags() []*huma.Tag {
 		{Name: tagTurns, Description: "Send a message, follow what becomes of it, stop it."},
 		{Name: tagSessions, Description: "Conversations: each belongs to one user and one project."},
 		{Name: tagApprovals, Description: "What waits for a human's word, and what came of it. Whoever may see the project may decide."},
+		{Name: tagModels, Description: "Which language models answer: configurations of users, and of groups for their members."},
 		{Name: tagService, Description: "The server itself."},
 		{Name: tagAlias, Description: "The chat API once more, at " + prefixes[1] + ": the very same operations."},
 	}
@@ -89,6 +91,14 @@ func describeSession(api huma.API) {
 	session := api.OpenAPI().Components.Schemas.SchemaFromRef(schemaOf[schema.ChatSession](api).Ref)
 	for _, name := range []string{"metadata", "stats"} {
 		session.Properties[name].Type = huma.TypeObject
+	}
+}
+
+// describeTokenBound says what max_tokens of a model configuration can be, which has no one type.
+func describeTokenBound(api huma.API) {
+	for _, body := range []*huma.Schema{schemaOf[schema.ModelConfigCreate](api), schemaOf[schema.ModelConfigUpdate](api)} {
+		bound, least := api.OpenAPI().Components.Schemas.SchemaFromRef(body.Ref).Properties["max_tokens"], 1.0
+		bound.AnyOf = []*huma.Schema{{Type: huma.TypeInteger, Minimum: &least}, {Type: huma.TypeString, Pattern: "^([1-9][0-9]*|null)?$"}, {Type: "null"}}
 	}
 }
 
@@ -204,6 +214,7 @@ func completeDescription(api huma.API) {
 	doc := api.OpenAPI()
 	doc.Info.Description, doc.Tags = overview, tags()
 	describeSession(api)
+	describeTokenBound(api)
 	for path, item := range doc.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op == nil {

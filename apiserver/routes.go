@@ -65,6 +65,7 @@ func (s *Server) routes(version string) {
 		about(tagApprovals, "Of all users, in the projects that the GNS3 server shows you, the nearest deadline first. limit is for the history alone: this lists up to 1000."))
 	register(s, api, http.MethodGet, "/v3/copilot/approvals/history", "See what was decided, and what came of it", s.decided,
 		about(tagApprovals, "Newest first: what was proposed, who decided what and why, and what the devices said. It outlasts the sessions."))
+	s.modelRoutes(api)
 	describeHealth(api)
 	completeDescription(api)
 	viewer := echo.WrapHandler(docs())

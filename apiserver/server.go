@@ -44,6 +44,7 @@ type Options struct {
 	Bus       *progress.Bus
 	Vault     *vault.Vault
 	GNS3      GNS3
+	Directory Directory
 	Arguments Arguments
 	// GNS3URL is where paths that aren't ours are passed on to.
 	GNS3URL string
@@ -78,6 +79,7 @@ type Server struct {
 	bus        *progress.Bus
 	vault      *vault.Vault
 	gns3       GNS3
+	directory  Directory
 	arguments  Arguments
 	identities *identities
 	limits     Limits
@@ -101,7 +103,8 @@ func New(o Options) (*Server, error) {
 		return nil, schema.Errorf(schema.CodeInvalid, "The GNS3 URL %q can't be read.", o.GNS3URL)
 	}
 	s := &Server{
-		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, arguments: o.Arguments, identities: newIdentities(o.GNS3),
+		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, directory: o.Directory,
+		arguments: o.Arguments, identities: newIdentities(o.GNS3),
 		limits: o.Limits, log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
 	}
 	s.limits.Heartbeat = cmp.Or(s.limits.Heartbeat, heartbeatEvery)

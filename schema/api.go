@@ -7,25 +7,28 @@ import (
 
 // ChatRequest is the body of POST …/chat/stream.
 type ChatRequest struct {
-	_           struct{} `json:"-" additionalProperties:"true"`
-	Message     string   `json:"message" doc:"What the user says. The whole body is at most 32 KiB."`
-	SessionID   string   `json:"session_id,omitempty" doc:"The client's name for the conversation, [A-Za-z0-9_-]{1,128}. A new one is made when absent; every event has it."`
-	Stream      *bool    `json:"stream,omitempty" doc:"false asks for the turn's messages as one JSON conversation, once it is over. true when absent."`
-	Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"Passed to the model; the model's own when absent."`
-	MaxTokens   *int     `json:"max_tokens,omitempty" minimum:"1" doc:"Passed to the model: the bound of each of its answers."`
-	Mode        string   `json:"mode,omitempty" enum:"text" doc:"Always text."`
-	CopilotMode Mode     `json:"copilot_mode,omitempty" enum:"teaching_assistant,lab_automation_assistant,troubleshooting_injection" doc:"What the assistant may do; the server's default when absent."`
+	_         struct{} `json:"-" additionalProperties:"true"`
+	Message   string   `json:"message" doc:"What the user says. The whole body is at most 32 KiB."`
+	SessionID string   `json:"session_id,omitempty" doc:"The client's name for the conversation, [A-Za-z0-9_-]{1,128}. A new one is made when absent; every event has it."`
+	TurnOptions
+	CopilotMode Mode `json:"copilot_mode,omitempty" enum:"teaching_assistant,lab_automation_assistant,troubleshooting_injection" doc:"What the assistant may do; when absent the model configuration's mode, else the server's default."`
 }
 
 // InjectRequest is the body of POST …/chat/inject: a turn in fault injection mode, which needs no words.
 type InjectRequest struct {
-	_           struct{} `json:"-" additionalProperties:"true"`
-	Message     string   `json:"message,omitempty" doc:"What to practise; any fault when absent. The whole body is at most 32 KiB."`
-	SessionID   string   `json:"session_id,omitempty" doc:"As in POST …/stream."`
-	Stream      *bool    `json:"stream,omitempty" doc:"As in POST …/stream."`
-	Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"As in POST …/stream."`
-	MaxTokens   *int     `json:"max_tokens,omitempty" minimum:"1" doc:"As in POST …/stream."`
-	Mode        string   `json:"mode,omitempty" enum:"text" doc:"Always text."`
+	_         struct{} `json:"-" additionalProperties:"true"`
+	Message   string   `json:"message,omitempty" doc:"What to practise; any fault when absent. The whole body is at most 32 KiB."`
+	SessionID string   `json:"session_id,omitempty" doc:"As in POST …/stream."`
+	TurnOptions
+}
+
+// TurnOptions are what a request for a turn can say of how it is answered.
+type TurnOptions struct {
+	Stream        *bool    `json:"stream,omitempty" doc:"false asks for the turn's messages as one JSON conversation, once it is over. true when absent."`
+	Temperature   *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"Passed to the model; when absent the model configuration's, else the model's own."`
+	MaxTokens     *int     `json:"max_tokens,omitempty" minimum:"1" doc:"Passed to the model: the bound of each of its answers."`
+	Mode          string   `json:"mode,omitempty" enum:"text" doc:"Always text."`
+	ModelConfigID string   `json:"model_config_id,omitempty" doc:"The model configuration to use, your own or one of your groups', or the word server for the server's own model. When absent your default, else a group's, else the first of them, else the server's model."`
 }
 
 // Time is a moment in the chat API's form: UTC in microseconds without a zone.

@@ -153,11 +153,11 @@ type ModelConfigData struct {
 // MarshalJSON writes Extra behind the other fields.
 func (d ModelConfigData) MarshalJSON() ([]byte, error) {
 	type fields ModelConfigData
-	b, err := json.Marshal(fields(d))
-	if extra := bytes.TrimSpace(d.Extra); err == nil && len(extra) > len(`{}`) {
+	b := Text(fields(d))
+	if extra := bytes.TrimSpace(d.Extra); len(extra) > len(`{}`) {
 		b = append(append(b[:len(b)-1], ','), extra[1:]...)
 	}
-	return b, err
+	return b, nil
 }
 
 // InheritedModelConfig is a configuration that a user may use, and where it is from.

@@ -35,7 +35,7 @@ func messageCost(m llm.Message, origin string, of measure) int {
 		}
 		return of(string(raw))
 	}
-	sum := aroundMessage + of(m.Content) + of(m.Name) + of(m.ToolCallID) + extra(m.Extra)
+	sum := aroundMessage + of(m.Content) + of(m.ToolCallID) + extra(m.Extra)
 	for _, c := range m.ToolCalls {
 		sum += aroundCall + of(c.ID) + of(c.Name) + of(c.Arguments) + extra(c.Extra)
 	}

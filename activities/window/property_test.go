@@ -16,7 +16,7 @@ import (
 )
 
 // strategies by their share of the limit, in percent.
-var strategies = map[string]int{"": 75, schema.ContextConservative: 60, schema.ContextBalanced: 75, schema.ContextAggressive: 85}
+var strategies = map[schema.ContextStrategy]int{"": 75, schema.ContextConservative: 60, schema.ContextBalanced: 75, schema.ContextAggressive: 85}
 
 // FuzzFit fits random conversations into random budgets.
 func FuzzFit(f *testing.F) {
@@ -27,7 +27,7 @@ func FuzzFit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		request := random(r)
-		b := Budget{Limit: 1000 << r.IntN(8), Strategy: []string{"", schema.ContextConservative, schema.ContextBalanced, schema.ContextAggressive}[r.IntN(4)]}
+		b := Budget{Limit: 1000 << r.IntN(8), Strategy: []schema.ContextStrategy{"", schema.ContextConservative, schema.ContextBalanced, schema.ContextAggressive}[r.IntN(4)]}
 		if r.IntN(4) == 0 {
 			b.Brief = "Be brief."
 		}

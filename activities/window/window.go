@@ -20,8 +20,8 @@ import (
 
 // Budget is how much a request may take up.
 type Budget struct {
-	Limit    int    // of the model, in tokens: what it reads and the answer together
-	Strategy string // how much of that the request may be, such as schema.ContextBalanced, which is also the default
+	Limit    int                    // of the model, in tokens: what it reads and the answer together
+	Strategy schema.ContextStrategy // how much of that the request may be, such as schema.ContextBalanced, which is also the default
 	// Harder counts how often the provider has found the conversation too long that was fitted before. Each time it is halved, whatever our
 	// own count says.
 	Harder int

@@ -31,7 +31,7 @@ type goldenFile struct {
 }
 
 func goldenFiles() []goldenFile {
-	return slices.Concat(goldenChat(), goldenSessions(), goldenFollowing(), goldenDecisions(), goldenBooks(), goldenEvents(), goldenTurns(), goldenService())
+	return slices.Concat(goldenChat(), goldenSessions(), goldenFollowing(), goldenDecisions(), goldenBooks(), goldenModels(), goldenEvents(), goldenTurns(), goldenService())
 }
 
 // TestGolden holds what the API says, byte for byte, against files that a person can read beside the contract. It has a lab and a stack of its

@@ -2,6 +2,7 @@ package dev_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,8 +41,12 @@ type recipe struct {
 
 // recipes are the operations' by method and tail. A new operation must be added here.
 func recipes() map[string]recipe {
-	begin := recipe{own: plain, fields: "copilot_mode max_tokens message mode session_id stream temperature", body: func(v map[string]string) map[string]any {
-		return map[string]any{"message": "hello", "session_id": v["session_id"]}
+	begin := recipe{own: plain, fields: "copilot_mode max_tokens message mode model_config_id session_id stream temperature", body: func(v map[string]string) map[string]any {
+		body := map[string]any{"message": "hello", "session_id": v["session_id"]}
+		if id := v["model_config_id"]; id != "" {
+			body["model_config_id"] = id
+		}
+		return body
 	}}
 	inject := begin
 	inject.fields = strings.TrimPrefix(begin.fields, "copilot_mode ")
@@ -72,7 +77,7 @@ func recipes() map[string]recipe {
 	}}
 	rename := recipe{own: plain, fields: "title", body: func(map[string]string) map[string]any { return map[string]any{"title": "renamed"} }}
 	read, change := recipe{own: quiet}, recipe{own: plain}
-	return map[string]recipe{
+	all := map[string]recipe{
 		"POST /stream": begin, "POST /inject": inject, "GET /sessions": read,
 		"PATCH /sessions/{session_id}": rename, "DELETE /sessions/{session_id}": {own: plain, spends: true},
 		"PUT /sessions/{session_id}/pin": change, "DELETE /sessions/{session_id}/pin": change,
@@ -82,7 +87,43 @@ func recipes() map[string]recipe {
 		"GET /sessions/{session_id}/changes": read, "GET /sessions/{session_id}/tool-outputs/{tool_call_id}": read,
 		"GET /v3/copilot/approvals": {}, "GET /v3/copilot/approvals/history": {},
 	}
+	maps.Copy(all, modelRecipes())
+	return all
 }
+
+// modelRecipes are those of model configurations, of users and of groups.
+func modelRecipes() map[string]recipe {
+	const fields = "api_key base_url context_limit context_strategy copilot_mode is_default max_tokens model model_type name provider temperature"
+	all := map[string]recipe{}
+	for _, base := range []string{usersModels, groupsModels} {
+		all["GET "+base], all["GET "+base+"/default"], all["PUT "+base+"/default/{config_id}"] = recipe{}, recipe{}, recipe{}
+		all["DELETE "+base+"/{config_id}"] = recipe{}
+		all["POST "+base] = recipe{fields: fields, body: func(map[string]string) map[string]any {
+			var body map[string]any
+			if err := json.Unmarshal([]byte(modelBody("made")), &body); err != nil {
+				panic(err)
+			}
+			return body
+		}}
+		all["PUT "+base+"/{config_id}"] = recipe{fields: fields + " expected_version", body: func(map[string]string) map[string]any {
+			return map[string]any{"name": "renamed"}
+		}}
+	}
+	all["GET "+usersModels+"/own"] = recipe{}
+	return all
+}
+
+// Where model configurations are.
+const (
+	usersModels  = "/v3/access/users/{user_id}/llm-model-configs"
+	groupsModels = "/v3/access/groups/{group_id}/llm-model-configs"
+)
+
+// ofModels tells whether the operation is about model configurations.
+func (op operation) ofModels() bool { return strings.Contains(op.path, "/llm-model-configs") }
+
+// ofGroup tells whether it is about a group's.
+func (op operation) ofGroup() bool { return strings.HasPrefix(op.path, groupsModels) }
 
 // prefixes are where the chat API lives.
 func prefixes() []string {
@@ -160,7 +201,7 @@ func (op *operation) learn(t *testing.T, name string) {
 	case "session_id":
 		op.session = true
 	case "project_id", "limit", "copilot_mode", "Accept-Language":
-	case "tool_call_id", "hitl_session_id", "turn", "Last-Event-ID", "Idempotency-Key", "user_id":
+	case "tool_call_id", "hitl_session_id", "turn", "Last-Event-ID", "Idempotency-Key", "user_id", "group_id", "config_id", "model_config_id":
 		op.ids = append(op.ids, name)
 	default:
 		t.Errorf("%s %s has a new parameter %s: add it to the matrix", op.method, op.path, name)

@@ -110,7 +110,7 @@ func (m *matrix) run(op operation) {
 	for _, project := range op.projects(m.caller == m.boss) {
 		for _, session := range op.sessions(project) {
 			for _, ids := range op.idKinds(session) {
-				if c := (cell{op, project, session, ids}); !c.decidable() {
+				if c := (cell{op, project, session, ids}); !c.decidable() && !(m.administers(c) && c.method != http.MethodGet) {
 					m.try(c)
 				}
 			}
@@ -119,6 +119,9 @@ func (m *matrix) run(op operation) {
 }
 
 func (op operation) projects(administrator bool) []projectKind {
+	if op.ofModels() {
+		return []projectKind{noProject}
+	}
 	kinds := []projectKind{home, shared, foreignProject, unknownProject, malformedProject}
 	if administrator {
 		kinds[2] = seen
@@ -205,7 +208,7 @@ func (m *matrix) try(c cell) {
 		!strings.Contains(got.body, `"Project ID `+values["project_id"]+` doesn't exist"`)) {
 		m.leak("%v: %v is answered %d %s", c, values, got.status, got.body)
 	}
-	if !c.strange() {
+	if !c.strange() || m.administers(c) {
 		return
 	}
 	same := m.values(c, true)
@@ -213,6 +216,12 @@ func (m *matrix) try(c cell) {
 	if one, other := got.comparable(values), want.comparable(same); one != other {
 		m.leak("%v:\n%v is answered\n%s\n%v is answered\n%s", c, values, one, same, other)
 	}
+}
+
+// administers tells whether the cell is about model configurations of somebody whom GNS3 shows to the caller: all of them to an
+// administrator, who may change them too.
+func (m *matrix) administers(c cell) bool {
+	return m.caller == m.boss && c.ofModels() && (c.ids["user_id"] == foreignID || c.ids["group_id"] == foreignID)
 }
 
 // strange tells whether the cell names something of somebody else's.
@@ -253,13 +262,41 @@ func (m *matrix) values(c cell, instead bool) map[string]string {
 		v["session_id"] = foreign(other.session)
 	}
 	for name, kind := range c.ids {
-		if kind == ownID {
+		if c.ofGroup() && name != "user_id" {
+			v[name] = m.ofGroup(name, kind, foreign)
+		} else if kind == ownID && strings.HasSuffix(name, "config_id") {
+			v[name] = m.ownModel(m.modelsOf(p))
+		} else if kind == ownID {
 			v[name] = cmp.Or(own.ids[name], p.plants[p.home][waiting].ids[name])
 		} else {
 			v[name] = foreign(cmp.Or(other.ids[name], theirs[waiting].ids[name]))
 		}
 	}
 	return v
+}
+
+// ofGroup is an id of a group's: of the students' one, or of another one.
+func (m *matrix) ofGroup(name string, kind idKind, foreign func(string) string) string {
+	m.caller.t.Helper()
+	switch {
+	case kind == foreignID:
+		return foreign(m.theirs[name])
+	case name == "config_id" && m.caller == m.boss:
+		return m.ownModel(groupModels(m.ours["group_id"]))
+	default:
+		return m.ours[name]
+	}
+}
+
+// ownModel gives a configuration that may be used up, made anew when the last one was.
+func (m *matrix) ownModel(path string) string {
+	m.caller.t.Helper()
+	spare, ok := m.caller.spares[path]
+	if !ok {
+		spare = planted{session: m.newModel(m.caller, path, "spare")}
+		m.caller.spares[path] = spare
+	}
+	return spare.session
 }
 
 // where is the project that the cell is about; the caller's own where there is none.
@@ -308,11 +345,17 @@ func (m *matrix) request(c cell, v map[string]string) reply {
 			delete(p.spares, name)
 		}
 	}
+	if c.method == http.MethodDelete && c.ofModels() && a.status == http.StatusNoContent {
+		maps.DeleteFunc(p.spares, func(_ string, s planted) bool { return s.session == v["config_id"] })
+	}
 	if c.begins() && a.status == http.StatusOK {
 		p.began[v["session_id"]] = true
 	}
 	if strings.HasPrefix(c.tail, "/v3/copilot/approvals") {
 		m.checkProjects(c, v, a)
+		return a
+	}
+	if m.administers(c) {
 		return a
 	}
 	text := fmt.Sprint(a.header, a.body)

@@ -30,6 +30,7 @@ type world struct {
 	lab                   *simlab.Lab
 	model                 *scriptmodel.Server
 	student, fellow, boss *person
+	ours, theirs          map[string]string // ids of the students' group and of another, with a configuration of each
 }
 
 // person is one of the users.
@@ -41,6 +42,8 @@ type person struct {
 	// marker is in all that they say and are told; secrets are the marker and the ids of all that.
 	marker  string
 	secrets map[string]bool
+	// fixed are the ids of what they have beside their sessions, by the name of the parameter. Nothing may change it.
+	fixed map[string]string
 	// plants are what they have in a project, by its id. Nothing may change it.
 	plants map[string]map[sessionKind]planted
 	// spares are sessions of theirs that may be used up, by project and kind.
@@ -94,6 +97,7 @@ func newWorld(t *testing.T) *world {
 	w.model.On("hello", text("hi"))
 	w.student, w.fellow, w.boss = w.person("student"), w.person("fellow"), w.person("admin")
 	w.boss.shared = w.student.shared
+	w.groups()
 	for p, projects := range map[*person][]string{
 		w.student: {w.student.home, w.student.shared}, w.fellow: {w.fellow.home, w.fellow.shared},
 		w.boss: {w.boss.home, w.student.home, w.fellow.home, w.boss.shared},
@@ -125,7 +129,44 @@ func (w *world) person(name string) *person {
 	}
 	p.id = me.ID
 	p.secrets[p.marker], p.secrets[p.id] = true, true
+	p.fixed = map[string]string{"user_id": p.id}
+	p.fixed["config_id"] = w.newModel(p, w.modelsOf(p), p.marker)
+	p.fixed["model_config_id"] = p.fixed["config_id"]
+	p.secrets[p.fixed["config_id"]] = true
 	return p
+}
+
+// groups gives everybody the students' group as theirs, and as another's one of GNS3's own; each has a configuration.
+func (w *world) groups() {
+	w.t.Helper()
+	var groups []schema.Group
+	if err := json.Unmarshal([]byte(w.ask(w.boss, http.MethodGet, "/v3/access/groups", nil, "").body), &groups); err != nil {
+		w.t.Fatal(err)
+	}
+	w.ours, w.theirs = map[string]string{}, map[string]string{}
+	for _, g := range groups {
+		ids := w.theirs
+		if g.Name == simlab.StudentsGroup {
+			ids = w.ours
+		}
+		ids["group_id"] = g.ID
+		ids["config_id"] = w.newModel(w.boss, groupModels(g.ID), "of a group")
+	}
+}
+
+func (w *world) modelsOf(p *person) string { return strings.ReplaceAll(usersModels, "{user_id}", p.id) }
+
+func groupModels(id string) string { return strings.ReplaceAll(groupsModels, "{group_id}", id) }
+
+// newModel makes a model configuration and gives its id.
+func (w *world) newModel(p *person, path, name string) string {
+	p.t.Helper()
+	status, text := w.raw(p, http.MethodPost, path, strings.ReplaceAll(modelBody(name, `"api_key": "sk-`+p.marker+`"`), suite.model.BaseURL(), w.model.BaseURL()))
+	var made schema.ModelConfig
+	if err := json.Unmarshal([]byte(text), &made); err != nil || status != http.StatusCreated {
+		p.t.Fatalf("%v %d %s", err, status, text)
+	}
+	return made.ConfigID
 }
 
 // people are the callers.
@@ -162,7 +203,7 @@ func (w *world) plant(p *person, project string) {
 			w.t.Fatalf("title: %d %s", status, body)
 		}
 		for name, id := range made.ids {
-			if name != "user_id" {
+			if p.fixed[name] == "" {
 				p.secrets[id] = true
 			}
 		}
@@ -180,7 +221,9 @@ func (w *world) plant(p *person, project string) {
 // converse runs a turn, up to a human's word for the kinds that have one, and says how all of it is named.
 func (w *world) converse(p *person, project, session, message string, kind sessionKind) planted {
 	p.t.Helper()
-	u, made := p.in(project), planted{session: session, ids: map[string]string{"Idempotency-Key": newSession(), "user_id": p.id}}
+	u := p.in(project)
+	made := planted{session: session, ids: maps.Clone(p.fixed)}
+	made.ids["Idempotency-Key"] = newSession()
 	s, err := u.Post(u.bounded(), project, schema.ChatRequest{Message: message, SessionID: session}, made.ids["Idempotency-Key"])
 	if err != nil {
 		p.t.Fatal(err)
@@ -312,8 +355,25 @@ func (w *world) views() map[string]string {
 		for project := range p.plants {
 			maps.Copy(all, w.view(p, project))
 		}
+		all[p.name+" model"] = w.modelView(p, w.modelsOf(p)+"/own", p.fixed["config_id"])
 	}
 	return all
+}
+
+// modelView is a configuration as the list has it.
+func (w *world) modelView(p *person, path, id string) string {
+	p.t.Helper()
+	_, text := w.raw(p, http.MethodGet, path, "")
+	var rows []schema.ModelConfig
+	if err := json.Unmarshal([]byte(text), &rows); err != nil {
+		p.t.Fatalf("%v in %s", err, text)
+	}
+	for _, c := range rows {
+		if c.ConfigID == id {
+			return string(schema.Text(c))
+		}
+	}
+	return "gone"
 }
 
 func (w *world) view(p *person, project string) map[string]string {

@@ -70,7 +70,7 @@ func runSuite(m *testing.M) (code int, err error) {
 
 func options(data string) dev.Options {
 	return dev.Options{
-		Listen: "127.0.0.1:0", Data: data, GNS3URL: suite.lab.URL(), Namespace: "default",
+		Listen: "127.0.0.1:0", Data: data, GNS3URL: suite.lab.URL(), GNS3User: "admin", GNS3Password: "admin", Namespace: "default",
 		Worker: stack.WorkerOptions{Models: []stack.Model{{ID: schema.ServerModels, Name: "scripted model", BaseURL: suite.model.BaseURL(), Model: "scripted", ContextLimit: 128, ContextStrategy: schema.ContextBalanced}}},
 		Limits: apiserver.Limits{Mode: schema.ModeAutomation, Steps: 20, InjectionSteps: 50, StopBelow: 4, CredentialWait: time.Hour, ApprovalWait: 5 * time.Minute},
 		Say:    os.Stderr, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "test",

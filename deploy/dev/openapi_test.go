@@ -203,14 +203,16 @@ func (d *description) check(a answer, method, path string) {
 // TestAnswersAreAsDescribed gets every operation to answer, and provokes errors of every kind; each answer must be described, to the last field.
 func TestAnswersAreAsDescribed(t *testing.T) {
 	u, session, toolCall := login(t, "admin"), newSession(), ""
-	d, succeeded := readDescription(t, u), map[string]bool{}
+	d, succeeded, model := readDescription(t, u), map[string]bool{}, ""
+	models, group := u.models(), u.studentModels()
 	ask := func(want int, method, path, body string, headers ...string) answer {
 		t.Helper()
 		if !strings.HasPrefix(path, "/v3") && !strings.HasSuffix(path, "z") {
 			path = prefixes()[0] + path
 		}
 		template, query, _ := strings.Cut(path, "?")
-		at := strings.NewReplacer("{project_id}", u.project, "{session_id}", session, "{tool_call_id}", toolCall).Replace(template)
+		at := strings.NewReplacer("{project_id}", u.project, "{session_id}", session, "{tool_call_id}", toolCall,
+			usersModels, models, groupsModels, group, "{config_id}", model).Replace(template)
 		a := u.ask(method, at+"?"+query, body, append(u.bearer(), headers...)...)
 		if a.status != want {
 			t.Errorf("%s %s: %d in place of %d: %s", method, path, a.status, want, a.text)
@@ -268,6 +270,23 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	ask(200, http.MethodGet, own+"/changes", "")
 	ask(200, http.MethodGet, "/v3/copilot/approvals/history?project_id="+u.project, "")
 	ask(200, http.MethodPost, own+"/abort", "")
+
+	for _, base := range []string{usersModels, groupsModels} {
+		ask(404, http.MethodGet, base+"/default", "")
+		made := ask(201, http.MethodPost, base, modelBody("described", `"api_key": "sk-described", "max_tokens": "100", "other": {"a": 1}, "failover": "server"`))
+		model = regexp.MustCompile(`"config_id":"([^"]+)"`).FindStringSubmatch(made.text)[1]
+		ask(422, http.MethodPost, base, `{"name": "described"}`)
+		ask(200, http.MethodPut, base+"/{config_id}", `{"temperature": 0.5, "max_tokens": "", "copilot_mode": "teaching_assistant", "expected_version": 0}`)
+		ask(409, http.MethodPut, base+"/{config_id}", `{"temperature": 0.6, "expected_version": 0}`)
+		ask(200, http.MethodPut, base+"/default/{config_id}", "")
+		ask(200, http.MethodGet, base+"/default", "")
+		ask(200, http.MethodGet, base, "")
+		if base == usersModels {
+			ask(200, http.MethodGet, base+"/own", "")
+		}
+		ask(204, http.MethodDelete, base+"/{config_id}", "")
+		ask(404, http.MethodDelete, base+"/{config_id}", "")
+	}
 
 	ask(401, http.MethodGet, own+"/history", "", "Authorization", "Bearer nobody")
 	ask(404, http.MethodGet, own+"/events?turn=nothing", "")

@@ -30,6 +30,9 @@ func TestEveryValueIsDescribed(t *testing.T) {
 		{"schema", "Mode", "ChatRequest", "copilot_mode", nil},
 		{"schema", "ItemStatus", "ToolItem", "status", nil},
 		{"schema", "ToolErrorCode", "ToolError", "code", nil},
+		{"schema", "ModelType", "ModelConfig", "model_type", nil},
+		{"schema", "ContextStrategy", "ModelConfigCreate", "context_strategy", nil},
+		{"schema", "ModelSource", "InheritedModelConfig", "source", nil},
 		{"schema/store", "RunState", "DeviceChange", "state", nil},
 	} {
 		want := slices.DeleteFunc(slices.Sorted(maps.Values(constants(t, c.folder, c.kind))), func(v string) bool { return slices.Contains(c.never, v) })

@@ -14,7 +14,7 @@ import (
 // route is one endpoint.
 type route struct {
 	method, path string
-	// privilege is what the user needs on the project in the path; "" when there is none to check.
+	// privilege is what the user needs on the project in the path, or among users and groups; "" when there is none to check.
 	privilege string
 	public    bool
 	at        source
@@ -32,7 +32,11 @@ type call struct {
 }
 
 const (
-	usersPath    = "/v3/access/users"
+	accessPath   = "/v3/access"
+	usersPath    = accessPath + "/users"
+	userPath     = usersPath + "/{user_id}"
+	groupsPath   = accessPath + "/groups"
+	groupPath    = groupsPath + "/{user_group_id}"
 	projectPath  = "/v3/projects/{project_id}"
 	nodesPath    = projectPath + "/nodes"
 	nodePath     = nodesPath + "/{node_id}"
@@ -50,6 +54,12 @@ func endpoints() []route {
 		{"POST", usersPath + "/authenticate", "", true, source{"users.py", 75, "authenticate"}, (*call).authenticate},
 		{"POST", usersPath + "/login", "", true, source{"users.py", 50, "login"}, (*call).login},
 		{"GET", usersPath + "/me", "", false, source{}, (*call).me},
+		{"GET", usersPath, "User.Audit", false, source{}, (*call).listUsers},
+		{"GET", userPath, "User.Audit", false, source{"users.py", 179, "get_user"}, (*call).getUser},
+		{"GET", userPath + "/groups", "Group.Audit", false, source{"users.py", 257, "get_user_memberships"}, (*call).listMemberships},
+		{"GET", groupsPath, "Group.Audit", false, source{}, (*call).listGroups},
+		{"GET", groupPath, "Group.Audit", false, source{"groups.py", 86, "get_user_group"}, (*call).getGroup},
+		{"GET", groupPath + "/members", "Group.Audit", false, source{"groups.py", 161, "get_user_group_members"}, (*call).listMembers},
 
 		{"GET", "/v3/projects", "", false, source{}, (*call).listProjects},
 		{"POST", "/v3/projects", "", false, source{"projects.py", 106, "create_project"}, (*call).createProject},
@@ -160,7 +170,7 @@ func (c *call) admitted() bool {
 		id = parsed.String()
 		c.project = c.lab.project(id)
 	}
-	if !c.user.may(c.project) {
+	if !c.user.may(c.project) { // of users and groups an administrator alone knows
 		c.fail(http.StatusForbidden, fmt.Sprintf("Permission denied (privilege %s is required)", c.route.privilege))
 		return false
 	}
@@ -168,7 +178,7 @@ func (c *call) admitted() bool {
 		c.invalid(problems...)
 		return false
 	}
-	if c.project == nil {
+	if c.project == nil && !strings.HasPrefix(c.route.path, accessPath) {
 		c.fail(http.StatusNotFound, fmt.Sprintf("Project ID %s doesn't exist", id))
 		return false
 	}

@@ -30,7 +30,7 @@ func (c *call) invalid(problems ...string) {
 // badUUIDs lists what is wrong with the ids in the path.
 func (c *call) badUUIDs() []string {
 	var problems []string
-	for _, name := range []string{"project_id", "node_id", "link_id", "snapshot_id", "template_id"} {
+	for _, name := range []string{"project_id", "node_id", "link_id", "snapshot_id", "template_id", "user_id", "user_group_id"} {
 		value := c.r.PathValue(name)
 		if value == "" {
 			continue

@@ -82,6 +82,7 @@ type Lab struct {
 	listener    net.Listener
 	server      *http.Server
 	users       []*user
+	groups      []*group
 	hub         hub // of what concerns projects as a whole
 	projectsMu  sync.Mutex
 	projects    []*project
@@ -109,6 +110,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 		return nil, fmt.Errorf("start the simulated lab: %w", err)
 	}
 	l := &Lab{opt: o, log: o.Logger, listener: listener, users: demoUsers(o)}
+	l.groups = demoGroups(l.users)
 	l.consoleHost = listener.Addr().(*net.TCPAddr).IP.String()
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	if err := l.powerOn(); err != nil {
