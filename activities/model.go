@@ -10,6 +10,7 @@ import (
 
 	"gns3copilot/activities/llm"
 	"gns3copilot/activities/tools"
+	"gns3copilot/activities/window"
 	"gns3copilot/schema"
 	"gns3copilot/schema/progress"
 	"gns3copilot/schema/store"
@@ -34,6 +35,7 @@ type Models struct {
 	Lab     Lab
 	Catalog *Catalog
 	Tools   *tools.Registry
+	Window  *window.Window
 	Log     *slog.Logger
 }
 
@@ -69,7 +71,7 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 			trouble(ctx, m.Bus, m.Log, in.TurnRef, "", err)
 		}
 		// The model was not asked.
-		return schema.CallModelOutput{}, faultOf(err, schema.Failure{Next: next(err, in, model.last)}, attempt >= mostAttempts(err))
+		return schema.CallModelOutput{}, faultOf(err, schema.Failure{Next: next(err, in, false, model.last)}, attempt >= mostAttempts(err))
 	}
 	sink := newSink(m.Bus.Publisher(in.TurnRef), messageID(in.TurnID, in.Step), in, attempt)
 	answer, err := model.Stream(run, request, sink.delta)
@@ -92,13 +94,14 @@ func mostAttempts(err error) int {
 // maxTrims is how often a conversation is made shorter that the model finds too long.
 const maxTrims = 1
 
-// next is what else may get the step its message, when a call has failed for good.
-func next(err error, in schema.CallModelInput, last bool) schema.Next {
+// next is what else may get the step its message, when a call has failed for good. asked says whether the model itself has refused it.
+func next(err error, in schema.CallModelInput, asked, last bool) schema.Next {
 	switch schema.CodeOf(err) {
 	case schema.CodeModelContext:
-		if in.Trim < maxTrims {
+		if asked && in.Trim < maxTrims {
 			return schema.NextTrim
 		}
+		fallthrough // another may read more
 	case schema.CodeModelNotConfigured, schema.CodeInvalid, schema.CodeModelAuth, schema.CodeModelQuota, schema.CodeModelBusy, schema.CodeModelUnreachable, schema.CodeModelBroken:
 		if !last {
 			return schema.NextModel
@@ -122,7 +125,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 	partial := failure != nil
 	if partial && !wasAborted {
 		again := sink.attempt < mostAttempts(failure) && retryable(schema.AsError(failure))
-		then := next(failure, in, model.last)
+		then := next(failure, in, true, model.last)
 		if again || then != "" {
 			trouble(ctx, m.Bus, m.Log, in.TurnRef, sink.begun(), failure)
 			return out, faultOf(failure, schema.Failure{Attempts: sink.attempt, Next: then}, !again) // what comes says it all again
@@ -245,7 +248,7 @@ func assistantMessage(id string, in schema.CallModelInput, answer llm.Answer) st
 const restartNote = "\n\n[The answer was interrupted and starts again.]\n\n"
 
 // try counts the tries of a step, over all activities that were begun for it.
-func try(in schema.CallModelInput, attempt int) int { return in.Run()*schema.MaxRuns + attempt }
+func try(in schema.CallModelInput, attempt int) int { return in.Run*schema.MaxRuns + attempt }
 
 // takeOver fences off earlier tries, tells readers to discard what an earlier one showed of this message, if it showed anything, and that
 // another model goes on.

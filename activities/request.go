@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 
+	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/llm"
 	"gns3copilot/activities/prompt"
+	"gns3copilot/activities/window"
 	"gns3copilot/schema"
 	"gns3copilot/schema/observe"
 	"gns3copilot/schema/store"
@@ -19,7 +21,7 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput, model ch
 	ctx, span := observe.Start(ctx, "build request")
 	defer func() { observe.End(span, err) }()
 	var conversation []store.Message
-	var topology string
+	var topology gns3.Topology
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		gctx, span := observe.Start(gctx, "read conversation")
@@ -35,7 +37,7 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput, model ch
 		return llm.Request{}, err
 	}
 	r := llm.Request{MaxTokens: cmp.Or(in.MaxTokens, model.MaxTokens), Temperature: temperature(cmp.Or(in.Temperature, model.Temperature))}
-	r.Messages = append(r.Messages, llm.Message{Role: "system", Content: prompt.System(in.Mode, topology)})
+	r.Messages = append(r.Messages, llm.Message{Role: "system", Content: prompt.System(in.Mode, string(schema.Text(topology.ForModel())))})
 	for _, msg := range conversation {
 		r.Messages = append(r.Messages, wireMessage(msg))
 	}
@@ -43,7 +45,21 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput, model ch
 		meta := t.Metadata()
 		r.Tools = append(r.Tools, llm.Tool{Name: meta.Name, Description: meta.Description, Parameters: t.Schema()})
 	}
-	return r, nil
+	return m.fit(ctx, in, model, r, topology)
+}
+
+// fit leaves out what the model can't read.
+func (m *Models) fit(ctx context.Context, in schema.CallModelInput, model chosen, r llm.Request, topology gns3.Topology) (_ llm.Request, err error) {
+	ctx, span := observe.Start(ctx, "fit conversation")
+	defer func() { observe.End(span, err) }()
+	fitted, report, err := m.Window.Fit(ctx, r, window.Budget{
+		Limit: model.ContextLimit * 1000, Strategy: model.ContextStrategy, Harder: in.Trim, Origin: model.Origin(),
+		Brief: prompt.System(in.Mode, string(schema.Text(topology.Brief()))),
+	})
+	if report.Trimmed() || err != nil {
+		m.Log.InfoContext(ctx, "conversation made to fit", "turn", in.TurnID, "step", in.Step, "model", model.Name, "fit", report, "error", err)
+	}
+	return fitted, err
 }
 
 // temperature is nil for the provider's own.
@@ -56,24 +72,23 @@ func temperature(t *float64) *float32 {
 }
 
 // topology is the lab as the turn's model sees it: read once, kept with the turn, and read again when asked to.
-func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (_ string, err error) {
+func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (_ gns3.Topology, err error) {
 	ctx, span := observe.Start(ctx, "read topology")
 	defer func() { observe.End(span, err) }()
 	if !in.ReloadTopology {
 		turn, err := m.Store.Turn(ctx, in.TurnRef)
 		if err != nil {
-			return "", err
+			return gns3.Topology{}, err
 		}
 		if turn.Topology != "" {
-			stored, err := labOf(turn)
-			return string(schema.Text(stored.ForModel())), err
+			return labOf(turn)
 		}
 	}
 	topology, err := readLab(ctx, m.Vault, m.Lab, in.TurnRef)
 	if err != nil {
-		return "", err
+		return topology, err
 	}
-	return string(schema.Text(topology.ForModel())), m.Store.SetTopology(ctx, in.TurnRef, string(schema.Text(topology)))
+	return topology, m.Store.SetTopology(ctx, in.TurnRef, string(schema.Text(topology)))
 }
 
 func wireMessage(msg store.Message) llm.Message {

@@ -96,10 +96,9 @@ type CallModelInput struct {
 	Failed *Failure `json:"failed,omitempty"`
 	// Trim says how often the conversation was too long for the model, and is to be made shorter still.
 	Trim int `json:"trim,omitempty"`
+	// Run counts the activities that were begun for the step before this one. Each is tried up to MaxRuns times.
+	Run int `json:"run,omitempty"`
 }
-
-// Run counts the activities that were begun for the step before this one. Each is tried up to MaxRuns times.
-func (in CallModelInput) Run() int { return in.Model + in.Trim }
 
 // CallModelOutput tells what the stored message holds, without its text.
 type CallModelOutput struct {

@@ -13,8 +13,8 @@ import (
 // turn's models is asked, and when the conversation is too long, less of it is sent. Both hold for the rest of the turn.
 func (t *turn) callModel() (schema.CallModelOutput, error) {
 	var given *schema.Failure // why the model before was given up
-	for {
-		out, err := t.tryModel(given)
+	for run := 0; ; {
+		out, err := t.tryModel(run, given)
 		failure := failureOf(err)
 		switch {
 		case err == nil || t.aborted:
@@ -24,9 +24,11 @@ func (t *turn) callModel() (schema.CallModelOutput, error) {
 				return out, err
 			}
 		case failure.Next == schema.NextModel:
-			t.model++
+			run++
+			t.model, t.trim = t.model+1, 0
 			given = failure
 		case failure.Next == schema.NextTrim:
+			run++
 			t.trim++
 			given = nil
 		default:
@@ -36,7 +38,7 @@ func (t *turn) callModel() (schema.CallModelOutput, error) {
 }
 
 // tryModel asks one model, up to as often as one is asked.
-func (t *turn) tryModel(given *schema.Failure) (schema.CallModelOutput, error) {
+func (t *turn) tryModel(run int, given *schema.Failure) (schema.CallModelOutput, error) {
 	ctx := workflow.WithActivityOptions(t.work, workflow.ActivityOptions{
 		TaskQueue:              schema.TaskQueue,
 		StartToCloseTimeout:    modelBound,
@@ -52,7 +54,7 @@ func (t *turn) tryModel(given *schema.Failure) (schema.CallModelOutput, error) {
 	var out schema.CallModelOutput
 	err := workflow.ExecuteActivity(ctx, schema.ActivityCallModel, schema.CallModelInput{
 		TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Temperature: t.in.Temperature, MaxTokens: t.in.MaxTokens,
-		ReloadTopology: t.labChanged, Models: t.in.Models, Model: t.model, Failed: given, Trim: t.trim,
+		ReloadTopology: t.labChanged, Models: t.in.Models, Model: t.model, Failed: given, Trim: t.trim, Run: run,
 	}).Get(t.books, &out)
 	if codeOf(err) == schema.CodeCredentialMissing {
 		return out, err // nobody was asked

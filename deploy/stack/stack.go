@@ -15,6 +15,7 @@ import (
 	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/policy"
 	"gns3copilot/activities/tools"
+	"gns3copilot/activities/window"
 	"gns3copilot/apiserver"
 	"gns3copilot/deploy/telemetry"
 	"gns3copilot/schema"
@@ -181,8 +182,9 @@ func (s *Stack) StartWorker(o WorkerOptions) (*Worker, error) {
 	}
 	workers, err := worker.Start(worker.Options{
 		Client: s.temporal, Log: s.log,
-		Turns:  &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log, Metrics: s.metrics},
-		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Catalog: catalog, Tools: registry, Log: s.log},
+		Turns: &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log, Metrics: s.metrics},
+		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Catalog: catalog, Tools: registry,
+			Window: window.New(), Log: s.log},
 		Tools: &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Tools: registry,
 			Policy: rules, Consoles: pool, Log: s.log, Metrics: s.metrics},
 	})
