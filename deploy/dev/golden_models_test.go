@@ -32,11 +32,6 @@ func goldenModelBody(name string, fields ...string) string {
 	return strings.Replace(modelBody(name, fields...), suite.model.BaseURL(), "https://models.example/v1", 1)
 }
 
-// modelsOf is where a user's configurations are.
-func (g *golden) modelsOf(userID string) string {
-	return "/v3/access/users/" + userID + "/llm-model-configs"
-}
-
 // studentModels is where the configurations of the students' group are. The administrator finds it.
 func (u user) studentModels() string {
 	u.t.Helper()
@@ -80,19 +75,19 @@ func (g *golden) modelWorld() (w modelWorld, end func()) {
 	w = modelWorld{golden: g.by("student"), admin: g}
 	var groups json.RawMessage
 	g.rest(http.MethodGet, "/v3/access/groups", "", &groups)
-	w.own, w.group = g.modelsOf(w.id), "/v3/access/groups/"+groupID(g.user, string(groups))+"/llm-model-configs"
+	w.own, w.group = modelsOf(w.id), "/v3/access/groups/"+groupID(g.user, string(groups))+"/llm-model-configs"
 	return w, func() { g.clearModels(w.w.stack, w.own, w.group) }
 }
 
 // strangers shows what a user without the privilege is told.
 func (w modelWorld) strangers(method, tail, body string) {
 	w.t.Helper()
-	w.show("Of another user, without the privilege", method, w.modelsOf(w.admin.id)+tail, body)
+	w.show("Of another user, without the privilege", method, modelsOf(w.admin.id)+tail, body)
 	if tail != "/own" {
 		w.show("Of a group, without the privilege", method, w.group+tail, body)
 	}
-	w.admin.show("Of a user who isn't there", method, w.modelsOf(nowhere)+tail, body)
-	w.show("With something that is no user's id", method, w.modelsOf("undefined")+tail, body)
+	w.admin.show("Of a user who isn't there", method, modelsOf(nowhere)+tail, body)
+	w.show("With something that is no user's id", method, modelsOf("undefined")+tail, body)
 }
 
 func goldenModelsFile(g *golden) {

@@ -265,7 +265,7 @@ func (m *matrix) values(c cell, instead bool) map[string]string {
 		if c.ofGroup() && name != "user_id" {
 			v[name] = m.ofGroup(name, kind, foreign)
 		} else if kind == ownID && strings.HasSuffix(name, "config_id") {
-			v[name] = m.ownModel(m.modelsOf(p))
+			v[name] = m.ownModel(modelsOf(p.id))
 		} else if kind == ownID {
 			v[name] = cmp.Or(own.ids[name], p.plants[p.home][waiting].ids[name])
 		} else {

@@ -130,7 +130,7 @@ func (w *world) person(name string) *person {
 	p.id = me.ID
 	p.secrets[p.marker], p.secrets[p.id] = true, true
 	p.fixed = map[string]string{"user_id": p.id}
-	p.fixed["config_id"] = w.newModel(p, w.modelsOf(p), p.marker)
+	p.fixed["config_id"] = w.newModel(p, modelsOf(p.id), p.marker)
 	p.fixed["model_config_id"] = p.fixed["config_id"]
 	p.secrets[p.fixed["config_id"]] = true
 	return p
@@ -154,9 +154,7 @@ func (w *world) groups() {
 	}
 }
 
-func (w *world) modelsOf(p *person) string { return strings.ReplaceAll(usersModels, "{user_id}", p.id) }
-
-func groupModels(id string) string { return strings.ReplaceAll(groupsModels, "{group_id}", id) }
+func groupModels(id string) string { return strings.Replace(groupsModels, "{group_id}", id, 1) }
 
 // newModel makes a model configuration and gives its id.
 func (w *world) newModel(p *person, path, name string) string {
@@ -355,7 +353,7 @@ func (w *world) views() map[string]string {
 		for project := range p.plants {
 			maps.Copy(all, w.view(p, project))
 		}
-		all[p.name+" model"] = w.modelView(p, w.modelsOf(p)+"/own", p.fixed["config_id"])
+		all[p.name+" model"] = w.modelView(p, modelsOf(p.id)+"/own", p.fixed["config_id"])
 	}
 	return all
 }

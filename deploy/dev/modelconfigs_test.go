@@ -16,21 +16,34 @@ import (
 // id is the user's.
 func (u user) id() string {
 	u.t.Helper()
+	return u.idAt(suite.stack)
+}
+
+func (u user) idAt(stack *dev.Stack) string {
+	u.t.Helper()
 	var me schema.User
-	_, text := u.raw(http.MethodGet, "/v3/access/users/me", "", true)
-	if err := json.Unmarshal([]byte(text), &me); err != nil || me.ID == "" {
-		u.t.Fatalf("%v in %s", err, text)
-	}
+	u.jsonAt(stack, http.MethodGet, "/v3/access/users/me", "", &me)
 	return me.ID
 }
 
 // models is where the user's configurations are.
-func (u user) models() string { return strings.Replace(usersModels, "{user_id}", u.id(), 1) }
+func (u user) models() string { return modelsOf(u.id()) }
+
+func modelsOf(userID string) string { return strings.Replace(usersModels, "{user_id}", userID, 1) }
 
 // shownModel is a configuration in an answer, with all that is in its config.
 type shownModel struct {
 	schema.InheritedModelConfig
 	Config map[string]any `json:"config"`
+}
+
+// jsonAt sends a request that must succeed.
+func (u user) jsonAt(stack *dev.Stack, method, path, body string, into any) {
+	u.t.Helper()
+	a := u.askAt(stack, method, path, body, u.bearer()...)
+	if err := json.Unmarshal([]byte(a.text), into); err != nil || a.status >= http.StatusMultipleChoices {
+		u.t.Fatalf("%s %s: %v %d %s", method, path, err, a.status, a.text)
+	}
 }
 
 // model makes a configuration at the suite's stack.
