@@ -102,7 +102,7 @@ func newSecretRun(t *testing.T) *secretRun {
 	t.Helper()
 	s := &secretRun{t: t, found: haystack{}, data: t.TempDir(), model: scriptmodel.Start(), secrets: map[string]string{
 		"password": "pw/" + random() + "+?", "student's password": "pw " + random(), "wrong password": "no " + random(), "wrong token": random() + "." + random() + "." + random(),
-		"model key": "sk-" + random(), "NATS token": random(),
+		"model key": "sk-" + random(), "NATS token": random(), "user's model key": "sk-" + random(), "group's model key": "sk-" + random(),
 	}}
 	t.Cleanup(s.model.Close)
 	s.door, s.traces = openDoor(t, s.model), s.openCollector().URL
@@ -120,7 +120,7 @@ func (s *secretRun) start(listen string) *process {
 	s.t.Helper()
 	p, at := start(s.t, true, "dev", "--data", s.data, "--listen", listen, "--gns3-url", s.lab.URL(), "--model-base-url", s.door.URL+"/v1", "--model", "scripted",
 		"--model-api-key", s.secrets["model key"], "--nats-token", s.secrets["NATS token"], "--log-level", "debug",
-		"--otlp-endpoint", s.traces, "--metrics-listen", "127.0.0.1:0")
+		"--otlp-endpoint", s.traces, "--metrics-listen", "127.0.0.1:0", "--gns3-user", "admin", "--gns3-password", s.secrets["password"])
 	s.url = at
 	return p
 }
@@ -139,9 +139,18 @@ func (s *secretRun) login(user, password string) *client.Client {
 // get makes a request and keeps the answer.
 func (s *secretRun) get(token, path string) int {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil)
+	status, _ := s.send(token, http.MethodGet, path, "")
+	return status
+}
+
+func (s *secretRun) send(token, method, path, content string) (status int, text string) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(content))
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	if content != "" {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
@@ -157,7 +166,7 @@ func (s *secretRun) get(token, path string) int {
 	}
 	s.found.add("answers", body)
 	s.found.add("answers", fmt.Append(nil, resp.Header))
-	return resp.StatusCode
+	return resp.StatusCode, string(body)
 }
 
 // measure keeps what the process shows as metrics.
@@ -201,6 +210,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	}
 	s.project = projects[0].ID
 	s.knock()
+	s.configure()
 	s.work()
 
 	s.model.On("and now this", func(r *scriptmodel.Reply) { r.Say("half of it"); r.Hold(nil) })
