@@ -102,6 +102,8 @@ func (o OwnedModels) Create(ctx context.Context, c ModelConfig) (ModelConfig, er
 		if err := o.makeRoom(db, c); err != nil {
 			return err
 		}
+		c.UpdatedAt = microseconds(db.NowFunc())
+		c.CreatedAt = c.UpdatedAt
 		return db.Create(&c).Error
 	})
 	return c, err
@@ -126,7 +128,7 @@ func (o OwnedModels) Update(ctx context.Context, id string, expected *int, chang
 			return err
 		}
 		c.Version++
-		return db.Model(&c).Select("*").Omit("CreatedAt").Updates(&c).Error
+		return save(db, &c)
 	})
 	return c, err
 }
@@ -142,7 +144,7 @@ func (o OwnedModels) SetDefault(ctx context.Context, id string) (ModelConfig, er
 		if err := o.makeRoom(db, c); err != nil {
 			return err
 		}
-		return db.Model(&c).Select("IsDefault").Updates(&c).Error
+		return save(db, &c)
 	})
 	return c, err
 }
@@ -188,6 +190,15 @@ func (o OwnedModels) makeRoom(db *gorm.DB, c ModelConfig) error {
 	}
 	return o.of(db.Model(&ModelConfig{})).Where("is_default AND config_id <> ?", c.ID).Update("is_default", false).Error
 }
+
+// save stores a changed configuration.
+func save(db *gorm.DB, c *ModelConfig) error {
+	c.UpdatedAt = microseconds(db.NowFunc())
+	return db.Model(c).Select("*").UpdateColumns(c).Error
+}
+
+// microseconds is a time as every database keeps it, so that it is told and read the same.
+func microseconds(t time.Time) time.Time { return t.Truncate(time.Microsecond) }
 
 func noModelConfig(id string) error {
 	return schema.Errorf(schema.CodeNotFound, "LLM model configuration '%s' not found", id)
