@@ -67,11 +67,13 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	limits := d.limits()
+	limits.ModelHosts = worker.ModelHosts
 	o := dev.Options{
 		Listen: d.Listen, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure, GNS3User: d.GNS3User, GNS3Password: d.GNS3Password,
 		LabCampus: d.LabCampus, LabConsolePort: d.LabConsolePort, Worker: worker, NoDemoModel: d.NoDemoModel,
 		TemporalAddress: d.TemporalAddress, Namespace: d.TemporalNamespace, NATSURL: d.NATSURL, NATSToken: d.NATSToken,
-		DatabaseURL: d.DatabaseURL, Limits: d.limits(), Telemetry: d.telemetryFlags.options(), Version: version(), Say: c.out, Log: d.logger(c),
+		DatabaseURL: d.DatabaseURL, Limits: limits, Telemetry: d.telemetryFlags.options(), Version: version(), Say: c.out, Log: d.logger(c),
 	}
 	if d.SecretKey != "" {
 		key, err := vault.ParseKey(d.SecretKey)

@@ -16,6 +16,7 @@ type apiCmd struct {
 	Listen string `help:"Address, HOST:PORT; port 0 takes a free one." default:"127.0.0.1:8080"`
 	gns3Flags
 	accountFlags
+	modelHostFlags
 	backendFlags
 	limitFlags
 	telemetryFlags
@@ -25,7 +26,7 @@ type apiCmd struct {
 // Validate names every fault of the flags.
 func (a *apiCmd) Validate() error {
 	return faultsError(
-		addressFaults("--listen", a.Listen), gns3Required(a.gns3Flags), a.accountFlags.faults(), a.required(),
+		addressFaults("--listen", a.Listen), gns3Required(a.gns3Flags), a.accountFlags.faults(), a.modelHostFlags.faults(), a.required(),
 		a.backendFlags.faults(), a.limitFlags.faults(), a.telemetryFlags.faults(), a.logFlags.faults())
 }
 
@@ -36,6 +37,10 @@ func (a *apiCmd) Run(ctx context.Context, c *console) (err error) {
 		return err
 	}
 	backends.GNS3User, backends.GNS3Password = a.GNS3User, a.GNS3Password
+	limits := a.limits()
+	if limits.ModelHosts, err = schema.ParseModelHosts(a.ModelAllowHosts); err != nil {
+		return err
+	}
 	log := a.logger(c)
 	told, err := a.start("gns3-copilot-api", c, log)
 	if err != nil {
@@ -51,7 +56,7 @@ func (a *apiCmd) Run(ctx context.Context, c *console) (err error) {
 	if err != nil {
 		return schema.Errorf(schema.CodeUnavailable, "The address %s can't be listened on.", a.Listen).WithCause(err)
 	}
-	api, err := s.StartAPI(listener, a.limits(), version())
+	api, err := s.StartAPI(listener, limits, version())
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package apiserver
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -48,6 +47,7 @@ type modelEdit struct {
 // checkModel checks all that a request says, and seals its key. It fails with CodeInvalid, naming each fault.
 func (s *Server) checkModel(ctx context.Context, r request, owner store.ModelOwner, e *modelEdit) (err error) {
 	e.checkFields()
+	e.checkHost(s.limits.ModelHosts)
 	e.checkExtra()
 	if err := s.checkFailover(ctx, r, owner, e); err != nil {
 		return err
@@ -94,6 +94,16 @@ func (e *modelEdit) checkFields() {
 	}
 }
 
+// checkHost looks where calls would go. To where a name leads is looked at again, on each connection.
+func (e *modelEdit) checkHost(hosts schema.ModelHosts) {
+	if e.base == nil {
+		return
+	}
+	if err := hosts.CheckURL(e.base); err != nil {
+		e.fault("base_url: " + schema.AsError(err).Message)
+	}
+}
+
 // parseBaseURL is nil for what can't be the address of an API. A key has no place in it: the address is shown to whoever may see the
 // configuration.
 func parseBaseURL(text string) *url.URL {
@@ -106,13 +116,7 @@ func parseBaseURL(text string) *url.URL {
 }
 
 // origin is where a request to the address goes.
-func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
-}
+func origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(schema.HostPort(u)) }
 
 // tokenBound reads max_tokens: nil when nothing is said, 0 for no bound, which GNS3's clients say as "" and "null".
 func tokenBound(value any) (bound *int, ok bool) {

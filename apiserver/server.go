@@ -65,6 +65,8 @@ type Limits struct {
 	StopBelow             int
 	CredentialWait        time.Duration
 	ApprovalWait          time.Duration
+	// ModelHosts says to where model configurations may lead.
+	ModelHosts schema.ModelHosts
 	// Heartbeat is how often a silent stream shows that it lives, 15 s when zero.
 	Heartbeat time.Duration
 	// WriteWait is how long a client may stop reading before its connection is given up, 90 s when zero; it can resume.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"gns3copilot/deploy/dev"
-	"gns3copilot/deploy/stack"
 	"gns3copilot/schema"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -130,7 +129,7 @@ func TestARepeatedRequestKeepsItsModels(t *testing.T) {
 
 // TestATurnNeedsSomeModel: where the server has none, a configuration of the user's is enough.
 func TestATurnNeedsSomeModel(t *testing.T) {
-	s := startOwn(t, func(o *dev.Options) { o.Model, o.NoDemoModel = stack.ModelConfig{}, true })
+	s := startOwn(t, func(o *dev.Options) { o.Worker.Models, o.NoDemoModel = nil, true })
 	u := loginAt(t, s.URL(), "admin")
 	ask := func(body string) answer {
 		t.Helper()

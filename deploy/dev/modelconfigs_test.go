@@ -132,6 +132,8 @@ func TestModelConfigsThatAreRefused(t *testing.T) {
 		"a bare question mark":    {address("http://models.example/v1?"), "base_url: must be"},
 		"a fragment":              {address("http://models.example/v1#x"), "base_url: must be"},
 		"a blank in the address":  {address(" http://models.example/v1"), "base_url: must be"},
+		"a metadata service":      {address("http://169.254.169.254/v1"), "base_url: Model calls to 169.254.169.254:80 are not allowed"},
+		"somebody's network":      {address("https://10.1.2.3/v1"), "base_url: Model calls to 10.1.2.3:443 are not allowed"},
 		"a header in the address": {address(`http://models.example/v1\r\nX: y`), "base_url: must be"},
 
 		"many other fields":  {modelBody("x", many...), "too many other fields"},
@@ -156,6 +158,7 @@ func TestModelConfigsThatAreRefused(t *testing.T) {
 		"a mode":             {`{"copilot_mode": "root"}`, "copilot_mode: must be one of"},
 		"a version":          {`{"expected_version": "0"}`, "expected_version: expected integer"},
 		"an address":         {`{"base_url": ""}`, "base_url: must be"},
+		"a host":             {`{"base_url": "http://[fe80::1]/v1"}`, "base_url: Model calls to"},
 		"no name":            {`{"name": ""}`, "name: expected length >= 1"},
 	} {
 		a := u.ask(http.MethodPut, own, c.body, u.bearer()...)
