@@ -108,7 +108,7 @@ func failures() map[int]string {
 		http.StatusBadRequest:            "The body is not JSON, or a decision names nothing that waits; with stream: false also that no model is configured.",
 		http.StatusUnauthorized:          "There is no token, or one that the GNS3 server refuses.",
 		http.StatusForbidden:             "The project isn't opened, or the GNS3 server doesn't grant the right.",
-		http.StatusNotFound:              "There is no such project, session, turn or call, or none that the caller may see.",
+		http.StatusNotFound:              "There is no such project, session, turn, call or model configuration, or none that the caller may see.",
 		http.StatusRequestTimeout:        "The body didn't come within 5 s.",
 		http.StatusConflict:              "What is asked for doesn't fit with what has happened meanwhile.",
 		http.StatusRequestEntityTooLarge: "The body is over its bound: 32 KiB, for a modification 1 MiB.",
