@@ -141,7 +141,9 @@ func (a *assembler) message(m []byte) error {
 		switch string(key) {
 		case "role", "function_call": // known, and of no use: the role is ours, the call is the old form of tool_calls
 		case "content", "refusal":
-			err = a.text(contentText(value))
+			words, thoughts := contentText(value)
+			reasoning += thoughts
+			err = a.text(words)
 		case "tool_calls":
 			err = a.toolCalls(value)
 		case "reasoning_content", "reasoning", "thinking":
@@ -171,21 +173,38 @@ func (a *assembler) text(s string) error {
 	return a.hand(Delta{Content: s})
 }
 
-// contentText gives the text of content that is a string or a list of parts.
-func contentText(value []byte) string {
+// contentText gives the text of content that is a string or a list of parts, and the reasoning in it: Mistral's thinking is a part that is
+// itself a list.
+func contentText(value []byte) (words, thoughts string) {
 	if s, ok := text(value); ok {
-		return s
+		return s, ""
 	}
-	var all strings.Builder
+	var all, thought strings.Builder
 	for part := range elements(value) {
 		for key, v := range fields(part) {
-			if string(key) == "text" {
+			switch string(key) {
+			case "text":
 				s, _ := text(v)
 				all.WriteString(s)
+			case "thinking":
+				thought.WriteString(thinkingText(v))
 			}
 		}
 	}
-	return all.String()
+	return all.String(), thought.String()
+}
+
+// thinkingText gives the text of a part's thinking, a string or a list of its own.
+func thinkingText(value []byte) string {
+	all, _ := text(value)
+	for part := range elements(value) {
+		for key, v := range fields(part) {
+			if s, ok := text(v); ok && string(key) == "text" {
+				all += s
+			}
+		}
+	}
+	return all
 }
 
 func (a *assembler) toolCalls(value []byte) error {

@@ -22,6 +22,9 @@ import (
 // maxQuote bounds how much of a provider's own words a message holds.
 const maxQuote = 500
 
+// maxDepth bounds how far into a provider's error is looked; each level costs a pass over it.
+const maxDepth = 10
+
 // The words by which errors are told apart. They are looked for in the provider's types and codes, which are meant for programs, and in its
 // message only where providers give nothing else.
 var (
@@ -68,22 +71,25 @@ type detail struct {
 }
 
 // readDetail understands {"error": …} and its many relatives: a bare string, a list, message, detail, msg, and what a router
-// passes on from the provider behind it.
-func readDetail(value []byte) detail {
+// passes on from the provider behind it, one in another, to a depth that nobody reaches in earnest.
+func readDetail(value []byte, depth int) detail {
 	var d detail
+	if depth == 0 {
+		return d
+	}
 	if s, ok := text(value); ok {
 		d.message = s
 	}
 	for item := range elements(value) {
-		d.add(readDetail(item))
+		d.add(readDetail(item, depth-1))
 	}
 	for key, v := range fields(value) {
 		switch string(key) {
 		case "error", "message", "detail", "msg", "error_msg", "errors", "raw":
-			d.add(readDetail(v))
+			d.add(readDetail(v, depth-1))
 		case "metadata":
 			if isObject(v) {
-				d.add(readDetail(v))
+				d.add(readDetail(v, depth-1))
 			}
 		case "type", "code", "status":
 			d.kind(loose(v))
@@ -141,7 +147,7 @@ func classify(d detail, status int) schema.Code {
 
 // answerError turns an error object inside an answer into ours.
 func answerError(value []byte, key secret) *schema.Error {
-	d := readDetail(value)
+	d := readDetail(value, maxDepth)
 	if d.message == "" {
 		d.message = string(value)
 	}
@@ -152,7 +158,7 @@ func answerError(value []byte, key secret) *schema.Error {
 func statusError(resp *http.Response, body []byte, key secret) *schema.Error {
 	var d detail
 	if json.Valid(body) {
-		d = readDetail(bytes.TrimSpace(body))
+		d = readDetail(bytes.TrimSpace(body), maxDepth)
 	}
 	if d.message == "" {
 		d.message = string(body)
