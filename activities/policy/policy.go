@@ -90,9 +90,38 @@ func (p *Policy) Configuration(platform string, commands []string) Verdict {
 // WithForbidden gives a copy of the policy that has, on every platform, the forbidden commands of a list in place of its own: one
 // pattern a line, # for comments. A line that is no pattern is reported as CodeInvalid, all of them at once.
 func (p *Policy) WithForbidden(list string) (*Policy, error) {
+	forbidden, err := readForbidden(list)
+	if err != nil {
+		return nil, err
+	}
+	return p.forbidding(func(reasons) reasons { return forbidden }), nil
+}
+
+// AlsoForbidden is WithForbidden with the policy's own forbidden commands kept beside those of the list.
+func (p *Policy) AlsoForbidden(list string) (*Policy, error) {
+	forbidden, err := readForbidden(list)
+	if err != nil {
+		return nil, err
+	}
+	return p.forbidding(func(own reasons) reasons { return slices.Concat(own, forbidden) }), nil
+}
+
+// ForbiddenPatterns counts the different patterns of what is never sent, on any platform.
+func (p *Policy) ForbiddenPatterns() int {
+	different := map[string]bool{}
+	for _, rules := range p.platforms {
+		for _, one := range rules.Forbidden {
+			different[one.text] = true
+		}
+	}
+	return len(different)
+}
+
+func readForbidden(list string) (reasons, error) {
 	var forbidden reasons
 	var faults []string
 	for i, line := range strings.Split(list, "\n") {
+		line, _, _ = strings.Cut(line, " #")
 		line = strings.ToLower(strings.TrimSpace(line))
 		if line == "" || line[0] == '#' {
 			continue
@@ -105,20 +134,25 @@ func (p *Policy) WithForbidden(list string) (*Policy, error) {
 		forbidden = append(forbidden, parsed)
 	}
 	if faults != nil {
-		return nil, invalidFile(faults)
+		return nil, schema.Errorf(schema.CodeInvalid, "The list of forbidden commands has %d fault(s): %s.", len(faults), strings.Join(faults, "; "))
 	}
+	return forbidden, nil
+}
+
+// forbidding gives a copy of the policy whose platforms forbid what list makes of what they forbid now.
+func (p *Policy) forbidding(list func(own reasons) reasons) *Policy {
 	fresh := map[*platform]*platform{}
 	q := &Policy{tools: p.tools, byName: maps.Clone(p.byName)}
 	for _, old := range p.platforms {
 		rules := *old
-		rules.Forbidden = forbidden
+		rules.Forbidden = list(old.Forbidden)
 		fresh[old] = &rules
 		q.platforms = append(q.platforms, &rules)
 	}
 	for name, old := range q.byName {
 		q.byName[name] = fresh[old]
 	}
-	return q, nil
+	return q
 }
 
 // rank orders what can be said about a line.

@@ -146,7 +146,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestWithForbidden(t *testing.T) {
-	p, err := policy.Default().WithForbidden("# the skills' own list\n\n Traceroute \nshow tech-support\n")
+	p, err := policy.Default().WithForbidden("# the skills' own list\n\n Traceroute # can't be stopped\r\nshow tech-support\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,8 +163,27 @@ func TestWithForbidden(t *testing.T) {
 	if v := policy.Default().Commands("cisco_ios", []string{"debug all"}); v.Action != policy.Refuse {
 		t.Error("the original policy has changed")
 	}
+	if p.ForbiddenPatterns() != 2 {
+		t.Errorf("%d patterns", p.ForbiddenPatterns())
+	}
 	_, err = policy.Default().WithForbidden("debug\nab(c\nx é\n")
 	if schema.CodeOf(err) != schema.CodeInvalid || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("faults: %v", err)
+	}
+}
+
+// TestAlsoForbidden: what is forbidden already stays so.
+func TestAlsoForbidden(t *testing.T) {
+	p, err := policy.Default().AlsoForbidden("traceroute\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"traceroute 10.0.0.1", "debug all", "do deb all", "ping 10.0.0.1 -f"} {
+		if v := p.Commands("frr", []string{line}); v.Action != policy.Refuse {
+			t.Errorf("%q: %s", line, v.Action)
+		}
+	}
+	if n := p.ForbiddenPatterns(); n != policy.Default().ForbiddenPatterns()+1 {
+		t.Errorf("%d patterns", n)
 	}
 }
