@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"gns3copilot/activities/skills"
 	"gns3copilot/apiserver"
 	"gns3copilot/deploy/stack"
 	"gns3copilot/deploy/telemetry"
@@ -169,6 +170,32 @@ type policyFlags struct {
 	Policy string `help:"YAML file of danger and forbidden patterns in place of the built-in one (see docs/policy.md)." placeholder:"FILE"`
 }
 
+// skillsFlags say where skills, prompts and forbidden commands come from.
+type skillsFlags struct {
+	Skills       string `help:"Skills repository: a git URL or a folder (see docs/skills.md); a URL with a password is better set as COPILOT_SKILLS." placeholder:"URL|DIR"`
+	SkillsBranch string `help:"Branch of its git repository; the repository's own main branch when absent." placeholder:"NAME"`
+}
+
+func (f skillsFlags) faults() []string {
+	if f.Skills == "" || skills.IsURL(f.Skills) {
+		if f.Skills == "" && f.SkillsBranch != "" {
+			return []string{"--skills: missing, while a branch of it is given"}
+		}
+		return nil
+	}
+	if info, err := os.Stat(f.Skills); err != nil || !info.IsDir() {
+		return []string{fmt.Sprintf("--skills: %q is neither a folder nor a git URL", f.Skills)}
+	}
+	if f.SkillsBranch != "" {
+		return []string{"--skills-branch: only for a git URL"}
+	}
+	return nil
+}
+
+func (f skillsFlags) config(cache string) stack.SkillsConfig {
+	return stack.SkillsConfig{Source: f.Skills, Branch: f.SkillsBranch, Cache: cache}
+}
+
 // workerOptions is what the flags of workers say together.
 func workerOptions(m modelFlags, h modelHostFlags, p policyFlags) (stack.WorkerOptions, error) {
 	models, err := m.list()
@@ -308,6 +335,15 @@ func editor() string {
 		}
 	}
 	return "vi"
+}
+
+// defaultCache is where a worker keeps what it can fetch again: the user's cache directory, or nowhere.
+func defaultCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "gns3-copilot")
 }
 
 // defaultData is where dev keeps its data: the user's data directory, else the working one.

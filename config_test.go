@@ -14,7 +14,7 @@ var actions = []string{"approvals --confirm", "approvals --reject", "approvals -
 
 // TestTheEnvironmentTwins holds what README and --help say of each flag.
 func TestTheEnvironmentTwins(t *testing.T) {
-	parser, err := kong.New(&cli{}, kong.DefaultEnvars("COPILOT"), kong.Vars{"data": "x"})
+	parser, err := kong.New(&cli{}, kong.DefaultEnvars("COPILOT"), kong.Vars{"data": "x", "cache": "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,12 +43,12 @@ func TestAllFaultsAreNamedAtOnce(t *testing.T) {
 	var out, complaints bytes.Buffer
 	status := run([]string{"dev", "--listen", "nowhere", "--gns3-url", "ftp://x", "--model", "m", "--secret-key", "short", "--mode", "odd",
 		"--steps", "1", "--log-level", "loud", "--nats-url", "http://x", "--temporal-address", "x",
-		"--otlp-endpoint", "127.0.0.1:4318", "--metrics-listen", "9090", "--gns3-password", "short"}, &out, &complaints)
+		"--otlp-endpoint", "127.0.0.1:4318", "--metrics-listen", "9090", "--gns3-password", "short", "--skills", "no-such-folder"}, &out, &complaints)
 	if status != 1 {
 		t.Errorf("status %d", status)
 	}
 	for _, flag := range []string{"--listen", "--gns3-url", "--model-base-url", "--secret-key", "--mode", "--steps", "--log-level", "--nats-url", "--temporal-address",
-		"--otlp-endpoint", "--metrics-listen", "--gns3-user"} {
+		"--otlp-endpoint", "--metrics-listen", "--gns3-user", "--skills"} {
 		if !strings.Contains(complaints.String(), flag+":") {
 			t.Errorf("%s isn't named in:\n%s", flag, complaints.String())
 		}

@@ -18,6 +18,7 @@ type devCmd struct {
 	modelHostFlags
 	NoDemoModel bool `help:"Bring no demo model along: without --model-base-url turns are refused."`
 	policyFlags
+	skillsFlags
 	backendFlags
 	limitFlags
 	telemetryFlags
@@ -53,7 +54,7 @@ func (devCmd) Help() string {
 func (d *devCmd) Validate() error {
 	return faultsError(
 		addressFaults("--listen", d.Listen), urlFaults("--gns3-url", d.GNS3URL, "http", "https"), d.accountFlags.faults(), d.labFlags.faults(d.GNS3URL),
-		d.modelFlags.faults(), d.modelHostFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.telemetryFlags.faults(),
+		d.modelFlags.faults(), d.skillsFlags.faults(), d.modelHostFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.telemetryFlags.faults(),
 		d.logFlags.faults())
 }
 
@@ -69,6 +70,7 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 	}
 	limits := d.limits()
 	limits.ModelHosts = worker.ModelHosts
+	worker.Skills = d.skillsFlags.config("")
 	o := dev.Options{
 		Listen: d.Listen, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure, GNS3User: d.GNS3User, GNS3Password: d.GNS3Password,
 		LabCampus: d.LabCampus, LabConsolePort: d.LabConsolePort, Worker: worker, NoDemoModel: d.NoDemoModel,

@@ -29,8 +29,8 @@ var rooms = map[string][]string{
 	"activities/gns3":        {"schema"},
 	"activities/llm":         {"schema"},
 	"activities/policy":      {"schema"},
-	"activities/prompt":      {"schema"},
-	"activities/tools":       {"schema", "schema/store", "activities/console", "activities/gns3", "activities/policy"},
+	"activities/skills":      {"schema", "activities/policy"},
+	"activities/tools":       {"schema", "schema/store", "activities/console", "activities/gns3", "activities/policy", "activities/skills"},
 	"activities/window":      {"schema", "activities/llm"},
 	"apiserver":              {"schema", "schema/store", "schema/progress", "schema/vault"},
 	"apiserver/client":       {"schema"},
@@ -56,6 +56,7 @@ var only = map[string][]string{
 	"github.com/labstack/echo":    {"apiserver"},
 	"github.com/tiktoken-go/":     {"activities/window"},
 	"github.com/prometheus/":      {"deploy/telemetry"},
+	"github.com/go-git/":          {"activities/skills"},
 
 	"go.opentelemetry.io/otel/sdk":        {"deploy/telemetry"},
 	"go.opentelemetry.io/otel/exporters/": {"deploy/telemetry"},
@@ -69,6 +70,7 @@ var without = map[string][]string{
 	"activities/llm":     {"go.temporal.io/"},
 	"activities/console": {"go.temporal.io/"},
 	"activities/gns3":    {"go.temporal.io/"},
+	"activities/skills":  {"go.temporal.io/"},
 	"schema/store":       {"go.temporal.io/"},
 }
 

@@ -77,6 +77,8 @@ type workerCmd struct {
 	modelFlags
 	modelHostFlags
 	policyFlags
+	skillsFlags
+	SkillsCache string `help:"Folder where the last clone of the skills is kept, for a start without their repository." default:"${cache}" placeholder:"DIR"`
 	backendFlags
 	telemetryFlags
 	logFlags
@@ -85,7 +87,7 @@ type workerCmd struct {
 // Validate names every fault of the flags.
 func (w *workerCmd) Validate() error {
 	return faultsError(
-		gns3Required(w.gns3Flags), w.required(), w.modelFlags.faults(), w.modelHostFlags.faults(), w.backendFlags.faults(),
+		gns3Required(w.gns3Flags), w.required(), w.modelFlags.faults(), w.skillsFlags.faults(), w.modelHostFlags.faults(), w.backendFlags.faults(),
 		w.telemetryFlags.faults(), w.logFlags.faults())
 }
 
@@ -99,6 +101,7 @@ func (w *workerCmd) Run(ctx context.Context, c *console) (err error) {
 	if err != nil {
 		return err
 	}
+	options.Skills = w.skillsFlags.config(w.SkillsCache)
 	log := w.logger(c)
 	told, err := w.start("gns3-copilot-worker", c, log)
 	if err != nil {
@@ -110,7 +113,7 @@ func (w *workerCmd) Run(ctx context.Context, c *console) (err error) {
 		return err
 	}
 	defer s.Close()
-	worker, err := s.StartWorker(options)
+	worker, err := s.StartWorker(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -118,6 +121,7 @@ func (w *workerCmd) Run(ctx context.Context, c *console) (err error) {
 	if len(options.Models) == 0 {
 		fmt.Fprintln(c.out, "no model: turns of users without a model configuration are refused (use --model-base-url, --model and --model-api-key)")
 	}
+	fmt.Fprintln(c.out, "skills "+worker.Skills())
 	fmt.Fprintln(c.out, "ready worker")
 	<-ctx.Done()
 	return nil

@@ -90,7 +90,7 @@ func (t *Tools) runnable(name, arguments string, mode schema.Mode, lab gns3.Topo
 			return err
 		}
 	}
-	ruling, _ := tools.Judge(t.Policy, lab, list)
+	ruling, _ := tools.Judge(t.Policy(), lab, list)
 	return ruling.Error()
 }
 

@@ -19,12 +19,13 @@ import (
 
 // Tools decides on tool calls and runs them.
 type Tools struct {
-	Store    *store.Store
-	Bus      *progress.Bus
-	Vault    *vault.Vault
-	Lab      Lab
-	Tools    *tools.Registry
-	Policy   *policy.Policy
+	Store *store.Store
+	Bus   *progress.Bus
+	Vault *vault.Vault
+	Lab   Lab
+	Tools *tools.Registry
+	// Policy gives the policy as it is now: it can be loaded anew while turns run.
+	Policy   func() *policy.Policy
 	Consoles Consoles
 	Log      *slog.Logger
 	Metrics  *observe.Metrics // may be nil
@@ -41,7 +42,7 @@ func (t *Tools) Gate(ctx context.Context, in schema.GateInput) (schema.GateOutpu
 	if err != nil {
 		return schema.GateOutput{}, fault(err)
 	}
-	j := judge{tools: t, in: in, message: message, lab: lab, grants: slices.Clone(in.Grants)}
+	j := judge{tools: t, policy: t.Policy(), in: in, message: message, lab: lab, grants: slices.Clone(in.Grants)}
 	var out schema.GateOutput
 	for i, call := range in.Calls {
 		v, err := j.call(i, call)

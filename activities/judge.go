@@ -17,6 +17,7 @@ import (
 // judge goes through the calls of one message.
 type judge struct {
 	tools    *Tools
+	policy   *policy.Policy // one for all calls of the message
 	in       schema.GateInput
 	message  store.Message
 	lab      gns3.Topology
@@ -46,8 +47,8 @@ func (j *judge) call(ordinal int, call schema.Call) (schema.Verdict, error) {
 		return schema.Verdict{Call: call}, err
 	}
 	list = tools.ByDevice(list, j.lab)
-	ruling, preview := tools.Judge(j.tools.Policy, j.lab, list)
-	always := j.tools.Policy.NeedsApproval(meta.Name)
+	ruling, preview := tools.Judge(j.policy, j.lab, list)
+	always := j.policy.NeedsApproval(meta.Name)
 	switch {
 	case ruling.Action == policy.Refuse:
 		return schema.Verdict{Call: call}, ruling.Error()

@@ -27,6 +27,14 @@ type Model interface {
 	Origin() string
 }
 
+// Prompts gives the model's instructions, as they are now.
+type Prompts interface {
+	// System is for a turn in a mode, in a lab whose topology is JSON, or empty when it could not be read.
+	System(mode schema.Mode, topology string) string
+	// Title is for making a session's title.
+	Title() string
+}
+
 // Models calls the models.
 type Models struct {
 	Store   *store.Store
@@ -36,6 +44,7 @@ type Models struct {
 	Catalog *Catalog
 	Tools   *tools.Registry
 	Window  *window.Window
+	Prompts Prompts // asked for each call, so that new ones are in use from the next on
 	Log     *slog.Logger
 }
 

@@ -163,9 +163,10 @@ func (p *push) judgeAgain(ctx context.Context, target console.Target, c tools.Ch
 	if err != nil {
 		return err
 	}
-	ruling := p.tools.Policy.Commands(report.Platform, c.Lines)
+	rules := p.tools.Policy()
+	ruling := rules.Commands(report.Platform, c.Lines)
 	if c.Config {
-		ruling = p.tools.Policy.Configuration(report.Platform, c.Lines)
+		ruling = rules.Configuration(report.Platform, c.Lines)
 	}
 	confirmed, err := p.confirmedDanger(ctx)
 	if err != nil {

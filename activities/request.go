@@ -7,7 +7,6 @@ import (
 
 	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/llm"
-	"gns3copilot/activities/prompt"
 	"gns3copilot/activities/window"
 	"gns3copilot/schema"
 	"gns3copilot/schema/observe"
@@ -37,7 +36,7 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput, model ch
 		return llm.Request{}, err
 	}
 	r := llm.Request{MaxTokens: cmp.Or(in.MaxTokens, model.MaxTokens), Temperature: temperature(cmp.Or(in.Temperature, model.Temperature))}
-	r.Messages = append(r.Messages, llm.Message{Role: "system", Content: prompt.System(in.Mode, string(schema.Text(topology.ForModel())))})
+	r.Messages = append(r.Messages, llm.Message{Role: "system", Content: m.Prompts.System(in.Mode, string(schema.Text(topology.ForModel())))})
 	for _, msg := range conversation {
 		r.Messages = append(r.Messages, wireMessage(msg))
 	}
@@ -54,7 +53,7 @@ func (m *Models) fit(ctx context.Context, in schema.CallModelInput, model chosen
 	defer func() { observe.End(span, err) }()
 	fitted, report, err := m.Window.Fit(ctx, r, window.Budget{
 		Limit: model.ContextLimit * 1000, Strategy: model.ContextStrategy, Harder: in.Trim, Origin: model.Origin(),
-		Brief: prompt.System(in.Mode, string(schema.Text(topology.Brief()))),
+		Brief: m.Prompts.System(in.Mode, string(schema.Text(topology.Brief()))),
 	})
 	if report.Trimmed() || err != nil {
 		m.Log.InfoContext(ctx, "conversation made to fit", "turn", in.TurnID, "step", in.Step, "model", model.Name, "fit", report, "error", err)

@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"gns3copilot/activities/llm"
-	"gns3copilot/activities/prompt"
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
 
@@ -61,7 +60,7 @@ func (m *Models) askForTitle(ctx context.Context, in schema.TitleInput, message 
 		return llm.Answer{}, err
 	}
 	return model.Stream(ctx, llm.Request{Messages: []llm.Message{
-		{Role: "system", Content: prompt.Title()},
+		{Role: "system", Content: m.Prompts.Title()},
 		{Role: store.RoleUser, Content: schema.CutText(message, titleInput)},
 	}}, nil)
 }

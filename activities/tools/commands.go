@@ -28,7 +28,7 @@ type Consoles interface {
 type DeviceCommands struct {
 	Consoles Consoles
 	// Policy judges the commands again by what the device turns out to be: the lab's word for it may be wrong. nil leaves that out.
-	Policy *policy.Policy
+	Policy func() *policy.Policy
 }
 
 var (
@@ -127,7 +127,7 @@ func (d DeviceCommands) onlyReads(device string, lines []string) func(string) er
 		return nil
 	}
 	return func(platform string) error {
-		if d.Policy.Commands(platform, lines).Action == policy.Allow {
+		if d.Policy().Commands(platform, lines).Action == policy.Allow {
 			return nil
 		}
 		return schema.Errorf(schema.CodeRefused, "Nothing was sent: %s turned out to be a %s device, where this does more than read.", device, platform).

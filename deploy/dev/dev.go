@@ -38,7 +38,7 @@ type Options struct {
 	// LabCampus and LabConsolePort are for the lab that is brought along; see simlab.Options.
 	LabCampus       bool
 	LabConsolePort  int
-	Worker          stack.WorkerOptions
+	Worker          stack.WorkerOptions // without a cache for skills it is in Data
 	NoDemoModel     bool // without a model of Worker's there is none, and turns are refused
 	TemporalAddress string
 	Namespace       string
@@ -119,7 +119,7 @@ func Start(ctx context.Context, o Options) (_ *Stack, err error) {
 	if s.parts, err = stack.Open(ctx, backends, s.telemetry, o.Log); err != nil {
 		return nil, err
 	}
-	if s.worker, err = s.parts.StartWorker(s.workerOptions()); err != nil {
+	if s.worker, err = s.parts.StartWorker(ctx, s.workerOptions()); err != nil {
 		return nil, err
 	}
 	listener, err := listen(o.Listen)
@@ -234,6 +234,9 @@ func (s *Stack) workerOptions() stack.WorkerOptions {
 	if s.model != nil {
 		o.Models = []stack.Model{{ID: schema.ServerModels, Name: "demo model", BaseURL: s.model.BaseURL(), Model: demomodel.ModelName, ContextLimit: demoContext, ContextStrategy: schema.ContextBalanced}}
 	}
+	if o.Skills.Cache == "" {
+		o.Skills.Cache = filepath.Join(s.o.Data, "skills")
+	}
 	return o
 }
 
@@ -287,7 +290,7 @@ func (s *Stack) announce(ctx context.Context) {
 			lines = append(lines, "model       "+m.Model+" at "+m.BaseURL)
 		}
 	}
-	lines = append(lines, "data        "+s.o.Data)
+	lines = append(lines, "skills      "+s.worker.Skills(), "data        "+s.o.Data)
 	if at := s.telemetry.MetricsURL(); at != "" {
 		lines = append(lines, "metrics     "+at)
 	}

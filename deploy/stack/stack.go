@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"time"
 
 	"gns3copilot/activities"
@@ -54,6 +53,8 @@ type WorkerOptions struct {
 	ModelIdle time.Duration
 	// PolicyFile replaces the built-in policy when it isn't empty.
 	PolicyFile string
+	// Skills that can't be read are no reason not to begin; Worker.Skills says so.
+	Skills SkillsConfig
 }
 
 // Stack is the connections of a process.
@@ -111,7 +112,7 @@ func (s *Stack) measure() error {
 	if !s.telemetry.Measures() {
 		return nil
 	}
-	registry, err := newRegistry(nil, nil) // for the names alone
+	registry, err := newRegistry(nil, nil, nil) // for the names alone
 	if err != nil {
 		return err
 	}
@@ -149,19 +150,25 @@ func (s *Stack) Close() {
 type Worker struct {
 	workers *worker.Workers
 	pool    *console.Pool
-	mute    func() // ends the answers for the model
+	mute    []func() // end the answers for the API
+	skills  string
 }
+
+// Skills says which skills were in use at the start.
+func (w *Worker) Skills() string { return w.skills }
 
 // Stop waits for what is at work on a device, and ends.
 func (w *Worker) Stop() {
-	w.mute()
+	for _, mute := range w.mute {
+		mute()
+	}
 	w.workers.Stop()
 	w.pool.Close()
 }
 
 // StartWorker begins to work for all task queues.
-func (s *Stack) StartWorker(o WorkerOptions) (*Worker, error) {
-	rules, err := loadPolicy(o.PolicyFile)
+func (s *Stack) StartWorker(ctx context.Context, o WorkerOptions) (*Worker, error) {
+	library, said, err := s.skills(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +182,7 @@ func (s *Stack) StartWorker(o WorkerOptions) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry, err := newRegistry(pool, rules)
+	registry, err := newRegistry(pool, library.Policy, library)
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -184,37 +191,31 @@ func (s *Stack) StartWorker(o WorkerOptions) (*Worker, error) {
 		Client: s.temporal, Log: s.log,
 		Turns: &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log, Metrics: s.metrics},
 		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Catalog: catalog, Tools: registry,
-			Window: window.New(), Log: s.log},
+			Window: window.New(), Prompts: library, Log: s.log},
 		Tools: &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Tools: registry,
-			Policy: rules, Consoles: pool, Log: s.log, Metrics: s.metrics},
+			Policy: library.Policy, Consoles: pool, Log: s.log, Metrics: s.metrics},
 	})
 	if err != nil {
 		pool.Close()
 		return nil, err
 	}
-	w := &Worker{workers: workers, pool: pool, mute: func() {}}
-	mute, err := s.bus.AnswerForModel(len(o.Models) > 0)
-	if err != nil {
-		w.Stop()
-		return nil, err
+	w := &Worker{workers: workers, pool: pool, skills: said}
+	for _, answer := range []func() (func(), error){
+		func() (func(), error) { return s.bus.AnswerForModel(len(o.Models) > 0) },
+		func() (func(), error) { return s.bus.OnReloadSkills(library.Reload) },
+	} {
+		mute, err := answer()
+		if err != nil {
+			w.Stop()
+			return nil, err
+		}
+		w.mute = append(w.mute, mute)
 	}
-	w.mute = mute
 	return w, nil
 }
 
-func loadPolicy(file string) (*policy.Policy, error) {
-	if file == "" {
-		return policy.Default(), nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, schema.Errorf(schema.CodeInvalid, "The policy file %s can't be read.", file).WithCause(err)
-	}
-	return policy.Load(text)
-}
-
 // newRegistry is the list of tools and where they may be used.
-func newRegistry(consoles tools.Consoles, rules *policy.Policy) (*tools.Registry, error) {
+func newRegistry(consoles tools.Consoles, rules func() *policy.Policy, known tools.Skills) (*tools.Registry, error) {
 	r := tools.NewRegistry()
 	reader := tools.DeviceCommands{Consoles: consoles, Policy: rules}
 	return r, errors.Join(
@@ -222,6 +223,10 @@ func newRegistry(consoles tools.Consoles, rules *policy.Policy) (*tools.Registry
 		r.Add(reader, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(tools.DeviceConfig{}, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(tools.VPCSCommands{Reader: reader}, schema.ModeAutomation),
+		r.Add(tools.DeviceSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
+		r.Add(tools.ProtocolSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
+		// Not for learners: it tells what may have been broken for them.
+		r.Add(tools.InjectionSkills{Skills: known}, schema.ModeAutomation, schema.ModeInjection),
 	)
 }
 
@@ -233,7 +238,7 @@ type API struct {
 
 // StartAPI answers requests on the listener, which it owns from here on.
 func (s *Stack) StartAPI(l net.Listener, limits apiserver.Limits, version string) (*API, error) {
-	registry, err := newRegistry(nil, nil) // the API looks at arguments alone
+	registry, err := newRegistry(nil, nil, nil) // the API looks at arguments alone
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
