@@ -66,6 +66,9 @@ func (s *Server) routes(version string) {
 	register(s, api, http.MethodGet, "/v3/copilot/approvals/history", "See what was decided, and what came of it", s.decided,
 		about(tagApprovals, "Newest first: what was proposed, who decided what and why, and what the devices said. It outlasts the sessions."))
 	s.modelRoutes(api)
+	register(s, api, http.MethodPost, "/v3/copilot/reload/skills", "Read the skills repository anew", s.reloadSkills,
+		about(tagService, `All workers read skills, prompts and forbidden commands again; what can't be read stays as it was, and errors says which files and why.
+For administrators of the GNS3 server. 503 (unavailable) also when no worker answers.`, http.StatusForbidden))
 	describeHealth(api)
 	completeDescription(api)
 	viewer := echo.WrapHandler(docs())

@@ -39,7 +39,7 @@ type Options struct {
 	LabCampus       bool
 	LabConsolePort  int
 	Worker          stack.WorkerOptions // without a cache for skills it is in Data
-	NoDemoModel     bool // without a model of Worker's there is none, and turns are refused
+	NoDemoModel     bool                // without a model of Worker's there is none, and turns are refused
 	TemporalAddress string
 	Namespace       string
 	NATSURL         string

@@ -15,6 +15,7 @@ func goldenService() []goldenFile {
 		{"endpoints/healthz.txt", "GET /healthz: the process lives.", func(g *golden) {
 			g.show("Without a token", http.MethodGet, "/healthz", "", "Authorization", "")
 		}},
+		{"endpoints/reload-skills.txt", "POST /v3/copilot/reload/skills: all workers read the skills repository anew.", goldenSkillsFile},
 		// The last file: it ends the lab.
 		{"endpoints/readyz.txt", "GET /readyz: a chat would work.", goldenReadyFile},
 	}
@@ -51,6 +52,15 @@ func goldenAuthFile(g *golden) {
 		}
 		fmt.Fprintf(g.text, "%s · WWW-Authenticate: %s · %s · %s %s\n", resp.Status, resp.Header.Get("WWW-Authenticate"), refused.Message, op.method, op.path)
 	}
+}
+
+// goldenSkills is a repository with a file that can be used and one that can't.
+const goldenSkills = "testdata/skills"
+
+func goldenSkillsFile(g *golden) {
+	const reload = "/v3/copilot/reload/skills"
+	g.show("By an administrator; one of the repository's files is broken", http.MethodPost, reload, "")
+	g.by("student").show("By somebody else", http.MethodPost, reload, "")
 }
 
 func goldenReadyFile(g *golden) {

@@ -37,7 +37,7 @@ func goldenFiles() []goldenFile {
 // TestGolden holds what the API says, byte for byte, against files that a person can read beside the contract. It has a lab and a stack of its
 // own: nothing that other tests do shows up here.
 func TestGolden(t *testing.T) {
-	w := startGoldenWorld(t, func(*dev.Options) {})
+	w := startGoldenWorld(t, func(o *dev.Options) { o.Worker.Skills.Source = goldenSkills })
 	for _, f := range goldenFiles() {
 		t.Run(strings.TrimSuffix(f.path, ".txt"), func(t *testing.T) {
 			g := newGolden(t, w, f)

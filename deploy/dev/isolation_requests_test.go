@@ -157,7 +157,7 @@ func (w *world) operations() []operation {
 	known := recipes()
 	var all []operation
 	for path, methods := range description.Paths {
-		if path == "/healthz" || path == "/readyz" { // they know no callers
+		if slices.Contains([]string{"/healthz", "/readyz", "/v3/copilot/reload/skills"}, path) { // they know no callers, or administrators alone
 			continue
 		}
 		for method, described := range methods {
