@@ -41,7 +41,7 @@ func (m *Models) TryModel(ctx context.Context, in schema.ModelTestInput) (schema
 		})
 		out.Usage = usageOf(answer.Usage, 1)
 	}
-	out.DurationMS = time.Since(began).Milliseconds()
+	out.DurationMS = max(out.FirstContentMS, time.Since(began).Milliseconds())
 	if superseded(run) {
 		return out, fault(handedOn(run))
 	}
@@ -72,7 +72,7 @@ func judgeTry(out *schema.ModelTest, answer llm.Answer, err error) {
 	case err != nil:
 		out.Code, out.Verdict, out.Hint = e.Code, e.Message, e.Hint
 	case out.Called:
-		out.Verdict = fmt.Sprintf("%s answers and calls tools: the first piece came after %d ms.", out.Model, out.FirstContentMS)
+		out.Verdict = fmt.Sprintf("%s answers and calls tools.", out.Model)
 	case out.Answered:
 		out.Verdict = fmt.Sprintf("%s answers, but it didn't call the tool that it was asked to call. It can talk about a lab and not look at it.", out.Model)
 		out.Hint = "Choose a model that supports tools, or switch them on in the model's server."

@@ -110,6 +110,9 @@ a provider is down or out of quota. 409 (conflict) when the owner has 100 config
 The API key stays too, unless the base URL gets another scheme, host or port: then it is dropped.`+rights, http.StatusForbidden, http.StatusConflict))
 	register(s, api, http.MethodDelete, path+"/{config_id}", "Delete a model configuration of "+whose, deleteModel[K](s),
 		about(tagModels, "With its key."+rights, http.StatusForbidden))
+	register(s, api, http.MethodPost, path+"/{config_id}/test", "Try a model configuration of "+whose, testModel[K](s),
+		about(tagModels, "One short streamed call with a tool, of at most a minute; the verdict is in words. What the provider does wrong is part of the answer, not an error."+rights,
+			http.StatusForbidden))
 	register(s, api, http.MethodPut, path+"/default/{config_id}", "Choose the default model configuration of "+whose, chooseDefaultModel[K](s),
 		about(tagModels, "In place of another one, if there is one. The version stays."+rights, http.StatusForbidden))
 }

@@ -13,7 +13,6 @@ type ModelTest struct {
 	Hint     string `json:"hint,omitempty" doc:"What to do about a failure."`
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
-	// Answered, Called: whether there was an answer, and whether it called the tool.
 	Answered       bool  `json:"answered" doc:"An answer came, in text or as a call."`
 	Called         bool  `json:"called" doc:"The answer called the tool that it was asked to call."`
 	FirstContentMS int64 `json:"first_content_ms" doc:"Milliseconds until the first piece of the answer; 0 without one."`

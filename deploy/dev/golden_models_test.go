@@ -17,6 +17,7 @@ func goldenModels() []goldenFile {
 		{"endpoints/models-create.txt", "POST /v3/access/users|groups/{id}/llm-model-configs: a new model configuration.", goldenModelsCreateFile},
 		{"endpoints/models-update.txt", "PUT /v3/access/users|groups/{id}/llm-model-configs/{config_id}: another version of it.", goldenModelsUpdateFile},
 		{"endpoints/models-choose.txt", "PUT /v3/access/users|groups/{id}/llm-model-configs/default/{config_id}: another default.", goldenModelsChooseFile},
+		{"endpoints/models-test.txt", "POST /v3/access/users|groups/{id}/llm-model-configs/{config_id}/test: one short call, and a verdict.", goldenModelsTestFile},
 		{"endpoints/models-delete.txt", "DELETE /v3/access/users|groups/{id}/llm-model-configs/{config_id}.", goldenModelsDeleteFile},
 	}
 }
@@ -179,6 +180,20 @@ func goldenModelsChooseFile(g *golden) {
 	w.show("One that isn't there", http.MethodPut, w.own+"/default/"+nowhere, "")
 	w.show("A group's as one's own", http.MethodPut, w.own+"/default/"+shared, "")
 	w.strangers(http.MethodPut, "/default/"+nowhere, "")
+}
+
+func goldenModelsTestFile(g *golden) {
+	w, end := g.modelWorld()
+	defer end()
+	suite.model.On("Are you ready?", call("report_ready", `{"status": "ready"}`))
+	good := w.model(w.own, modelBody("in order"))
+	w.show("A model that is in order", http.MethodPost, w.own+"/"+good+"/test", "")
+	suite.model.On("Are you ready?", refuses)
+	w.show("A key that is refused", http.MethodPost, w.own+"/"+good+"/test", "")
+	shared := w.admin.model(w.group, modelBody("shared"))
+	w.admin.show("A group's", http.MethodPost, w.group+"/"+shared+"/test", "")
+	w.show("One that isn't there", http.MethodPost, w.own+"/"+nowhere+"/test", "")
+	w.strangers(http.MethodPost, "/"+nowhere+"/test", "")
 }
 
 func goldenModelsDeleteFile(g *golden) {

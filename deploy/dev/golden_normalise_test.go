@@ -16,6 +16,7 @@ var volatile = regexp.MustCompile(`(?P<event>` + uuidForm + `\.\d+\b)|(?P<uuid>\
 	`|(?P<time>\b\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:?\d\d)?)|(?P<port>127\.0\.0\.1:\d+)` +
 	`|"request_id"(?P<blank1>: ?)"(?P<request>[A-Za-z0-9-]{32,36})"` +
 	`|(?P<estimate>"input_tokens": ?\d+,\s*"output_tokens": ?\d+,\s*"total_tokens": ?\d+,\s*"llm_calls": ?\d+,\s*"tool_calls": ?\d+,\s*"estimated": ?true)` +
+	`|"(?:first_content|duration)_ms": ?(?P<lasted>\d+)` +
 	`|"remaining"(?P<blank2>: ?)(?P<remaining>\d+)|\\?"execution_time\\?": (?P<took>[0-9.e-]+)|(?P<blank3>\n +)"id": (?P<number>\d+),`)
 
 // tokens finds the numbers of an estimate, which depend on the prompts' lengths.
@@ -70,6 +71,8 @@ func (n *normaliser) text(s string) string {
 			return `"request_id"` + part("blank1") + `"<request>"`
 		case part("remaining") != "":
 			return `"remaining"` + part("blank2") + "<seconds>"
+		case part("lasted") != "":
+			return strings.TrimSuffix(found, part("lasted")) + "<milliseconds>"
 		case part("took") != "":
 			return strings.TrimSuffix(found, part("took")) + "<seconds>"
 		case part("estimate") != "":

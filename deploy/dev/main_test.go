@@ -106,13 +106,19 @@ func loginAt(t *testing.T, url, name string) user {
 // say runs a whole turn and gives its events.
 func (u user) say(session, message string) []client.Received {
 	u.t.Helper()
+	return u.request(schema.ChatRequest{Message: message, SessionID: session})
+}
+
+// request is say with all that a message can come with.
+func (u user) request(r schema.ChatRequest) []client.Received {
+	u.t.Helper()
 	var events []client.Received
-	err := u.Turn(u.bounded(), u.project, schema.ChatRequest{Message: message, SessionID: session}, "", func(ev client.Received) error {
+	err := u.Turn(u.bounded(), u.project, r, "", func(ev client.Received) error {
 		events = append(events, ev)
 		return nil
 	}, nil)
 	if err != nil {
-		u.t.Fatalf("turn %q: %v", message, err)
+		u.t.Fatalf("turn %q: %v", r.Message, err)
 	}
 	return events
 }

@@ -85,6 +85,15 @@ func (o OwnedModels) List(ctx context.Context) ([]ModelConfig, error) {
 	return rows, nil
 }
 
+// Get gives one of them. It fails with CodeNotFound.
+func (o OwnedModels) Get(ctx context.Context, id string) (ModelConfig, error) {
+	var c ModelConfig
+	if err := o.read(o.store.read.WithContext(ctx), id, &c); err != nil {
+		return c, fmt.Errorf("read model configuration: %w", domainError(err))
+	}
+	return c, nil
+}
+
 const modelOrder = "created_at, config_id"
 
 // Create adds a configuration, whose id is chosen beforehand, and takes the default from another one when it is to be the default. It
@@ -174,7 +183,11 @@ func (o OwnedModels) tx(ctx context.Context, what string, fn func(*gorm.DB) erro
 
 // lock reads one of the owner's configurations for a change.
 func (o OwnedModels) lock(db *gorm.DB, id string, into *ModelConfig) error {
-	if err := o.of(forUpdate(db)).Where("config_id = ?", id).Limit(1).Find(into).Error; err != nil {
+	return o.read(forUpdate(db), id, into)
+}
+
+func (o OwnedModels) read(db *gorm.DB, id string, into *ModelConfig) error {
+	if err := o.of(db).Where("config_id = ?", id).Limit(1).Find(into).Error; err != nil {
 		return err
 	}
 	if into.ID == "" {
