@@ -60,7 +60,7 @@ func tools() []llm.Tool {
 
 // random makes a conversation such as the store keeps: answers and users by turns, each call with its result.
 func random(r *rand.Rand) llm.Request {
-	scale := 1 << r.IntN(5)
+	scale := 1 << r.IntN(6)
 	words := func(most int) string {
 		switch n := 1 + r.IntN(most/scale+1); r.IntN(4) {
 		case 0:
@@ -77,7 +77,7 @@ func random(r *rand.Rand) llm.Request {
 		}
 		var texts []string
 		for range 1 + r.IntN(4)*r.IntN(20) {
-			texts = append(texts, words(1<<r.IntN(16)))
+			texts = append(texts, words(1<<r.IntN(15)))
 		}
 		return outputs(texts...)
 	}

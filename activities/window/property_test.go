@@ -2,6 +2,7 @@ package window
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -20,7 +21,7 @@ var strategies = map[schema.ContextStrategy]int{"": 75, schema.ContextConservati
 
 // FuzzFit fits random conversations into random budgets.
 func FuzzFit(f *testing.F) {
-	for seed := range uint64(100) {
+	for seed := range uint64(60) {
 		f.Add(seed)
 	}
 	w := New()
@@ -54,6 +55,11 @@ func check(t *testing.T, w *Window, request llm.Request, b Budget) {
 	cost := counted(got)
 	if cost > room+room/100 { // texts are counted in pieces
 		t.Errorf("%d tokens for %d", cost, room)
+	}
+	if report.Before > 0 {
+		if own := messagesCost(got.Messages, "", w.counter.tokens); own > report.After || report.Tools+report.After > room {
+			t.Errorf("%d tokens of messages for %+v", own, report)
+		}
 	}
 	if cost+got.MaxTokens > b.Limit+b.Limit/100 || got.MaxTokens > request.MaxTokens || (got.MaxTokens > 0) != (request.MaxTokens > 0) {
 		t.Errorf("%d tokens and an answer of %d (asked for %d) for a limit of %d", cost, got.MaxTokens, request.MaxTokens, b.Limit)
@@ -134,6 +140,13 @@ func checkShortened(t *testing.T, from, got llm.Message, reader bool) {
 	}
 	if err := json.Unmarshal([]byte(got.Content), &cut); err != nil || cut.Total != whole.Total || cut.Failed != whole.Failed || cut.Success != whole.Success {
 		t.Errorf("%v in %.200s", err, got.Content)
+	}
+	if len(whole.Data) == 1 && len(cut.Data) == 1 {
+		head, rest, _ := strings.Cut(cut.Data[0].Result, "\n… ")
+		_, tail, _ := strings.Cut(rest, " bytes left out …\n")
+		if want := fmt.Sprintf("\n… %d bytes", len(whole.Data[0].Result)-len(head)-len(tail)); !strings.Contains(cut.Data[0].Result, want) {
+			t.Errorf("%q is missing in %q", want, cut.Data[0].Result)
+		}
 	}
 	if _, said := cut.Metadata.Extra["items_left_out"]; said != (len(cut.Data) < cut.Total) {
 		t.Errorf("%d of %d items: %v", len(cut.Data), cut.Total, cut.Metadata.Extra)

@@ -28,7 +28,7 @@ func shorten(m llm.Message, size int, reader bool) string {
 		}
 		return string(schema.Text(cut))
 	}
-	for text := size; text >= leastText; text /= 2 {
+	for text := size; text >= leastText; text = text * 3 / 4 {
 		if s := write(text); len(s) <= size {
 			return s
 		}
