@@ -80,6 +80,9 @@ func (t *Tools) execute(ctx context.Context, message store.Message, in schema.Ru
 	return tool.Execute(ctx, tools.Env{
 		Ref:      in.TurnRef,
 		Topology: func(ctx context.Context) (gns3.Topology, error) { return readLab(ctx, t.Vault, t.Lab, in.TurnRef) },
+		Output: func(ctx context.Context, callID string) (string, error) {
+			return t.Store.ToolOutput(ctx, in.TurnRef, callID)
+		},
 		Progress: func(p schema.DeviceProgress) { t.tellDevice(ctx, in, p) },
 	}, args)
 }
@@ -102,6 +105,7 @@ func (t *Tools) keep(ctx context.Context, in schema.RunToolInput, r schema.ToolR
 	whole := ""
 	if wasCut {
 		whole = string(schema.TextIndent(r))
+		cut = cut.WithExtra("whole", schema.HowToRead(in.Call.ID))
 	}
 	content := string(schema.TextIndent(cut))
 	m, added, err := t.Store.PutResult(ctx, in.TurnRef, in.Step, in.Call.ID, content, whole)

@@ -17,6 +17,7 @@ type Category string
 const (
 	CategoryLab    Category = "lab"    // the GNS3 server alone
 	CategoryDevice Category = "device" // device consoles, so it runs on a worker near the lab
+	CategoryChat   Category = "chat"   // the conversation alone
 )
 
 // Metadata describes a tool. Description is what the model reads.
@@ -43,6 +44,8 @@ type Env struct {
 	Ref schema.TurnRef
 	// Topology reads the lab as it is now, with the rights of the turn's owner.
 	Topology func(context.Context) (gns3.Topology, error)
+	// Output gives the whole result of an earlier call in the turn's session. It fails with CodeNotFound.
+	Output func(ctx context.Context, callID string) (string, error)
 	// Progress tells readers where a device stands. It may be called from several goroutines at once.
 	Progress func(schema.DeviceProgress)
 	// Device is the one device that a confirmed change is run for, by its name in Shown: the lab as it was when the change was judged.

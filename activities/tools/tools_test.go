@@ -17,6 +17,7 @@ func registry(t *testing.T) *Registry {
 		r.Add(DeviceCommands{}, schema.ModeTeaching, schema.ModeAutomation),
 		r.Add(DeviceConfig{}, schema.ModeAutomation),
 		r.Add(VPCSCommands{}, schema.ModeAutomation),
+		r.Add(OutputReader{}, schema.ModeTeaching, schema.ModeAutomation),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +140,7 @@ func TestEveryToolDescribesItself(t *testing.T) {
 		}
 		names[m.Name] = true
 	}
-	if len(names) != 4 {
+	if len(names) != 5 {
 		t.Errorf("%v", names)
 	}
 }

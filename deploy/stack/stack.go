@@ -220,6 +220,7 @@ func newRegistry(consoles tools.Consoles, rules func() *policy.Policy, known too
 	reader := tools.DeviceCommands{Consoles: consoles, Policy: rules}
 	return r, errors.Join(
 		r.Add(tools.TopologyReader{}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
+		r.Add(tools.OutputReader{}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(reader, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(tools.DeviceConfig{}, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(tools.VPCSCommands{Reader: reader}, schema.ModeAutomation),

@@ -130,6 +130,16 @@ func (s *Store) Results(ctx context.Context, ref schema.TurnRef, step int) (map[
 	return byCall, nil
 }
 
+// ToolOutput gives the whole, uncut result of a call in the turn's session. It fails with CodeNotFound.
+func (s *Store) ToolOutput(ctx context.Context, ref schema.TurnRef, callID string) (string, error) {
+	scope := s.Scope(ref.UserID, ref.ProjectID)
+	session, err := scope.Session(ctx, ref.SessionID)
+	if err != nil {
+		return "", err
+	}
+	return scope.ToolOutput(ctx, session, callID)
+}
+
 // insertResult adds the result of the assistant's call at index, unless there is one.
 func insertResult(db *gorm.DB, assistant Message, index int, content, whole string) error {
 	call := assistant.ToolCalls[index]

@@ -128,6 +128,14 @@ func TestATurnsBooks(t *testing.T) {
 	if text, err := s.Scope("ada", "p").ToolOutput(t.Context(), got, "c2"); err != nil || text != "the whole" {
 		t.Fatalf("%q %v", text, err)
 	}
+	if text, err := s.ToolOutput(t.Context(), in.TurnRef, "c2"); err != nil || text != "the whole" {
+		t.Fatalf("%q %v", text, err)
+	}
+	foreign := in.TurnRef
+	foreign.UserID = "bob"
+	if text, err := s.ToolOutput(t.Context(), foreign, "c2"); schema.CodeOf(err) != schema.CodeNotFound {
+		t.Fatalf("%q %v", text, err)
+	}
 }
 
 func TestAnOlderAttemptCannotAnswer(t *testing.T) {
