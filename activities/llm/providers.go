@@ -30,6 +30,8 @@ type provider struct {
 	thinks bool
 	// signs says that each message's first tool call has to have Google's thought signature, those of other models too.
 	signs bool
+	// worded says that a message without a text is refused, also beside tool calls.
+	worded bool
 	// mistral says that it serves Mistral's models, see manners.
 	mistral bool
 }
@@ -57,7 +59,7 @@ func providers() []provider {
 		{name: "openrouter", baseURL: "https://openrouter.ai/api/v1", returns: []string{"reasoning_details"}},
 		{name: "ollama", baseURL: "http://127.0.0.1:11434/v1", returns: all},
 		{name: "vllm", baseURL: "http://127.0.0.1:8000/v1", returns: all},
-		{name: "llama.cpp", aliases: []string{"llamacpp", "llamaserver", "llama"}, baseURL: "http://127.0.0.1:8080/v1", returns: all},
+		{name: "llama.cpp", aliases: []string{"llamacpp", "llamaserver", "llama"}, baseURL: "http://127.0.0.1:8080/v1", returns: all, worded: true},
 		{name: "lmstudio", baseURL: "http://127.0.0.1:1234/v1", returns: all},
 		{name: custom, aliases: []string{"other", "openaicompatible", "openailike"}, example: "https://HOST/v1", returns: all},
 	}

@@ -84,6 +84,29 @@ func TestProvidersGetBackTheirOwn(t *testing.T) {
 	}
 }
 
+// TestCallsWithoutWords sends what was called without a word: null is what OpenAI writes, and llama-cpp-python answers it with 500.
+func TestCallsWithoutWords(t *testing.T) {
+	contents := make(chan any, 1)
+	server := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		var sent struct{ Messages []map[string]any }
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+			t.Error(err)
+		}
+		contents <- sent.Messages[1]["content"]
+		script{body: sse(words("ok"), finish("stop")) + done}.serve(w, 0)
+	})
+	for provider, want := range map[string]any{"openai": nil, "custom": nil, "llama.cpp": " "} {
+		c := newClient(t, Options{Provider: provider, BaseURL: server.config.BaseURL, Transport: server.base})
+		call := asks(ToolCall{ID: "A", Name: "show", Arguments: "{}"})
+		if _, err := c.Stream(t.Context(), Request{Messages: []Message{user("go"), call, result("A", "up")}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-contents; got != want {
+			t.Errorf("%s is sent %#v", provider, got)
+		}
+	}
+}
+
 func TestAzureHasItsOwnHeader(t *testing.T) {
 	headers := make(chan http.Header, 1)
 	server := newServer(t, func(w http.ResponseWriter, r *http.Request) {

@@ -23,6 +23,8 @@ func (f form) whose() string { return f.origin + "/" + f.model }
 const (
 	// noOutput stands for the empty result of a tool, which some providers refuse.
 	noOutput = "(no output)"
+	// noWords stands for the text of a message that has tool calls alone, for servers that want one (llama-cpp-python).
+	noWords = " "
 	// brokenOff stands between a tool's result and the user's next message for models that want an answer there.
 	brokenOff = "(No answer: the turn ended here.)"
 	// noReasoning stands for the reasoning of another model where a model insists on some.
@@ -88,6 +90,9 @@ func (f form) own(m Message) Message {
 		}
 	case m.Role == "assistant" && strings.TrimSpace(m.Content) == "":
 		m.Content = "" // models like to say a line break before a call
+		if f.provider.worded && len(calls) > 0 {
+			m.Content = noWords
+		}
 	}
 	if f.provider.thinks && len(calls) > 0 {
 		m.Extra = withMember(m.Extra, "reasoning_content", quoted(noReasoning))
