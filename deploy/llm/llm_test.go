@@ -9,13 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"gns3copilot/activities/llm"
 	"gns3copilot/schema"
 )
 
 // story asks for an answer of several hundred tokens, the same each time.
 func story(maxTokens int) schema.ChatRequest {
 	cold := 0.0
-	r := schema.ChatRequest{Message: "Write a long story about a router.", Temperature: &cold}
+	r := schema.ChatRequest{Message: "Write a long story about a router."}
+	r.Temperature = &cold
 	if maxTokens > 0 {
 		r.MaxTokens = &maxTokens
 	}
@@ -105,6 +107,26 @@ func awaitDisconnect(t *testing.T, before int) {
 		case <-deadline:
 			t.Fatal("the server goes on with the aborted answer")
 		}
+	}
+}
+
+// TestCallsOfAnotherModel goes on with a conversation in which a model that calls tools called one without a word.
+func TestCallsOfAnotherModel(t *testing.T) {
+	model, err := served()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := llm.New(llm.Options{Provider: model.Provider, BaseURL: model.BaseURL, Model: model.Model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := c.Stream(t.Context(), llm.Request{MaxTokens: 5, Messages: []llm.Message{
+		{Role: "user", Content: "Which interfaces of R1 are up?"},
+		{Role: "assistant", ToolCalls: []llm.ToolCall{{ID: "call_1", Name: "show", Arguments: `{"device": "R1"}`}}},
+		{Role: "tool", ToolCallID: "call_1", Content: "Ethernet0/0 is up"},
+	}}, nil)
+	if err != nil || answer.FinishReason == "" {
+		t.Errorf("%+v %v", answer, err)
 	}
 }
 
