@@ -21,6 +21,9 @@ const (
 	minTitle    = 3
 )
 
+// titleTokens bounds the answer: a model that rambles keeps others waiting, one that thinks first needs some room.
+const titleTokens = 1000
+
 // titleInput bounds, in bytes, how much of a long message the title is made from.
 const titleInput = 4 << 10
 
@@ -62,7 +65,7 @@ func (m *Models) askForTitle(ctx context.Context, in schema.TitleInput, message 
 	return model.Stream(ctx, llm.Request{Messages: []llm.Message{
 		{Role: "system", Content: m.Prompts.Title()},
 		{Role: store.RoleUser, Content: schema.CutText(message, titleInput)},
-	}}, nil)
+	}, MaxTokens: titleTokens}, nil)
 }
 
 // cleanTitle makes one short line of a model's answer, "" when nothing usable is left. What a model thinks aloud, writes before the title

@@ -78,13 +78,13 @@ func (OutputReader) Execute(ctx context.Context, env Env, args json.RawMessage) 
 	if in.Search != "" {
 		result = find(text, in.Search, from, length)
 	} else {
-		result = part(text, from, length)
+		result = excerpt(text, from, length)
 	}
 	return []schema.ToolItem{{ID: in.ID, Name: in.ID, Status: schema.ItemSuccess, Result: result}}, nil
 }
 
-// part gives some bytes of a text behind a line that says which they are. It gives one character at least.
-func part(text string, from, length int) string {
+// excerpt gives some bytes of a text behind a line that says which they are. It gives one character at least.
+func excerpt(text string, from, length int) string {
 	to := runeStart(text, min(from+length, len(text)))
 	if to == from && from < len(text) {
 		_, width := utf8.DecodeRuneInString(text[from:])

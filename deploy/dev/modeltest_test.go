@@ -106,7 +106,10 @@ func TestASessionSwitchesBetweenStrictProviders(t *testing.T) {
 		}
 	}
 	thinks := func(arguments string) scriptmodel.Step {
-		return func(r *scriptmodel.Reply) { r.Think("I look at the lab."); r.CallAs("call:0", "gns3_topology_reader", arguments) }
+		return func(r *scriptmodel.Reply) {
+			r.Think("I look at the lab.")
+			r.CallAs("call:0", "gns3_topology_reader", arguments)
+		}
 	}
 	turn(first, "one", thinker, thinks(`{}`), thinks(`{ }`), text("one is answered"))
 	turn(second, "two", plain, call("gns3_topology_reader", `{  }`), text("two is answered"))

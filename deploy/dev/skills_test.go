@@ -188,7 +188,7 @@ func TestSkillTools(t *testing.T) {
 		"without what stands around it": {schema.ModeInjection, "injection_skills", `{"device_type": "injection_ospf", "detail": "summary"}`,
 			"difficulty: beginner", ""},
 		"one fault":           {schema.ModeAutomation, "injection_skills", `{"device_type": "ospf_issues", "issue": "area_mismatch"}`, "area 99", ""},
-		"faults for learners": {schema.ModeTeaching, "injection_skills", `{"action": "list"}`, "", "not available in the mode teaching_assistant"},
+		"faults for learners": {schema.ModeTeaching, "injection_skills", `{"action": "list"}`, "total_available: 3", ""},
 		"protocols":           {schema.ModeTeaching, "packet_analysis_skills", `{"action": "list"}`, "protocol: icmp", ""},
 		"a protocol":          {schema.ModeInjection, "packet_analysis_skills", `{"action": "get", "protocol": "OSPF"}`, "ospf.hello.hello_interval", ""},
 		"an unknown protocol": {schema.ModeTeaching, "packet_analysis_skills", `{"protocol": "x25"}`, "", "arp, icmp, ospf, tcp"},

@@ -226,8 +226,7 @@ func newRegistry(consoles tools.Consoles, rules func() *policy.Policy, known too
 		r.Add(tools.VPCSCommands{Reader: reader}, schema.ModeAutomation),
 		r.Add(tools.DeviceSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(tools.ProtocolSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
-		// Not for learners: it tells what may have been broken for them.
-		r.Add(tools.InjectionSkills{Skills: known}, schema.ModeAutomation, schema.ModeInjection),
+		r.Add(tools.InjectionSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
 	)
 }
 
