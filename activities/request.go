@@ -37,14 +37,27 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput, model ch
 	}
 	r := llm.Request{MaxTokens: cmp.Or(in.MaxTokens, model.MaxTokens), Temperature: temperature(cmp.Or(in.Temperature, model.Temperature))}
 	r.Messages = append(r.Messages, llm.Message{Role: "system", Content: m.Prompts.System(in.Mode, string(schema.Text(topology.ForModel())))})
-	for _, msg := range conversation {
-		r.Messages = append(r.Messages, wireMessage(msg))
-	}
+	r.Messages = append(r.Messages, dialogue(conversation)...)
 	for _, t := range m.Tools.Definitions(in.Mode) {
 		meta := t.Metadata()
 		r.Tools = append(r.Tools, llm.Tool{Name: meta.Name, Description: meta.Description, Parameters: t.Schema()})
 	}
 	return m.fit(ctx, in, model, r, topology)
+}
+
+// unanswered stands where a turn ended without an answer: what it was asked for is not to be done now.
+const unanswered = "(This was not answered: the turn was aborted, or it failed.)"
+
+// dialogue is the conversation as the model reads it.
+func dialogue(conversation []store.Message) []llm.Message {
+	var messages []llm.Message
+	for i, msg := range conversation {
+		if i > 0 && msg.Role == store.RoleUser && conversation[i-1].Role != store.RoleAssistant {
+			messages = append(messages, llm.Message{Role: store.RoleAssistant, Content: unanswered})
+		}
+		messages = append(messages, wireMessage(msg))
+	}
+	return messages
 }
 
 // fit leaves out what the model can't read.
