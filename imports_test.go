@@ -29,6 +29,7 @@ var rooms = map[string][]string{
 	"activities/gns3":        {"schema"},
 	"activities/llm":         {"schema"},
 	"activities/policy":      {"schema"},
+	"activities/price":       {"schema"},
 	"activities/skills":      {"schema", "activities/policy"},
 	"activities/tools":       {"schema", "schema/store", "activities/console", "activities/gns3", "activities/policy", "activities/skills"},
 	"activities/window":      {"schema", "activities/llm"},

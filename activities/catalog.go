@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"gns3copilot/activities/price"
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
 	"gns3copilot/schema/vault"
@@ -25,6 +26,8 @@ type ModelSettings struct {
 	ContextStrategy schema.ContextStrategy
 	// TitleModel is the model at the same address that makes titles; "" for the same one.
 	TitleModel string
+	// Price is what the configuration says that the model costs; nil for what the price table says.
+	Price *price.Price
 }
 
 // Check looks for what no model can do without. It fails with CodeInvalid.
@@ -113,11 +116,16 @@ func (c *Catalog) open(ctx context.Context, id string) (ModelSettings, error) {
 	if err != nil {
 		return ModelSettings{ID: id, Name: row.Name}, err
 	}
+	own, err := price.OfConfig([]byte(row.Extra))
+	if err != nil {
+		return ModelSettings{ID: id, Name: row.Name}, schema.Errorf(schema.CodeModelNotConfigured, "The model configuration can't be used: %s", schema.AsError(err).Message).
+			WithHint("Correct the prices, or leave them out.").WithCause(err)
+	}
 	key, err := c.Vault.OpenModelKey(id, row.SealedKey)
 	return ModelSettings{
 		ID: id, Name: row.Name, Provider: row.Provider, BaseURL: row.BaseURL, Model: row.Model, APIKey: key,
 		Temperature: &row.Temperature, MaxTokens: row.MaxTokens, ContextLimit: row.ContextLimit, ContextStrategy: row.ContextStrategy,
-		TitleModel: more.TitleModel,
+		TitleModel: more.TitleModel, Price: own,
 	}, err
 }
 

@@ -45,6 +45,7 @@ type Models struct {
 	Tools   *tools.Registry
 	Window  *window.Window
 	Prompts Prompts // asked for each call, so that new ones are in use from the next on
+	Ledger  *Ledger
 	Log     *slog.Logger
 }
 
@@ -54,7 +55,8 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 	attempt := int(activity.GetInfo(ctx).Attempt)
 	stored, err := m.Store.Assistant(ctx, in.TurnRef, in.Step)
 	if err == nil {
-		return described(stored, llm.Usage{}, attempt), nil
+		used, day := m.Ledger.step(ctx, in.TurnRef, in.Step)
+		return described(stored, used, day, attempt), nil
 	}
 	if schema.CodeOf(err) != schema.CodeNotFound {
 		return schema.CallModelOutput{}, fault(err)
@@ -122,6 +124,7 @@ func next(err error, in schema.CallModelInput, asked, last bool) schema.Next {
 // keep stores and completes what the model said, whole or not.
 func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model chosen, sink *sink, answer llm.Answer, failure error) (schema.CallModelOutput, error) {
 	var out schema.CallModelOutput
+	used, day := m.Ledger.note(ctx, in.TurnRef, in.Step, store.PurposeAnswer, model.ModelSettings, answer, failure)
 	wasAborted := failure != nil && aborted(run)
 	if superseded(run) {
 		return out, fault(handedOn(run))
@@ -179,7 +182,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 	if failure != nil && !wasAborted {
 		return out, faultAt(failure, sink.attempt, mostAttempts(failure))
 	}
-	out = described(message, answer.Usage, sink.attempt)
+	out = described(message, used, day, sink.attempt)
 	out.Aborted, out.Truncated = wasAborted, cut
 	return out, nil
 }
@@ -203,11 +206,9 @@ func usageOf(u llm.Usage, calls int) schema.Usage {
 }
 
 // described is what the workflow learns of a message.
-func described(m store.Message, usage llm.Usage, attempt int) schema.CallModelOutput {
-	out := schema.CallModelOutput{
-		MessageID: m.ID, ContentBytes: len(m.Content),
-		Usage: usageOf(usage, attempt),
-	}
+func described(m store.Message, used schema.Usage, day *schema.DaySum, attempt int) schema.CallModelOutput {
+	used.LLMCalls = attempt
+	out := schema.CallModelOutput{MessageID: m.ID, ContentBytes: len(m.Content), Usage: used, Day: day}
 	for _, c := range m.ToolCalls {
 		out.Calls = append(out.Calls, schema.Call{ID: c.ID, Name: c.Name, ArgsSHA256: c.SHA256})
 	}

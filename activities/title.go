@@ -39,7 +39,9 @@ func (m *Models) MakeTitle(ctx context.Context, in schema.TitleInput) error {
 		return fault(err)
 	}
 	defer release()
-	answer, err := m.askForTitle(run, in, first)
+	answer, asked, err := m.askForTitle(run, in, first)
+	// Behind the title, for which the turn's end doesn't wait.
+	defer m.Ledger.note(ctx, in.TurnRef, 0, store.PurposeTitle, asked, answer, err)
 	if err != nil {
 		m.Log.InfoContext(ctx, "no title made", "turn", in.TurnID, slog.Any("error", err))
 		return nil
@@ -51,21 +53,21 @@ func (m *Models) MakeTitle(ctx context.Context, in schema.TitleInput) error {
 	return fault(m.Store.SetTurnTitle(ctx, in.TurnRef, title))
 }
 
-// askForTitle asks the first of the turn's models, or the smaller one that it has for titles.
-func (m *Models) askForTitle(ctx context.Context, in schema.TitleInput, message string) (llm.Answer, error) {
+// askForTitle asks the first of the turn's models, or the smaller one that it has for titles, and says which.
+func (m *Models) askForTitle(ctx context.Context, in schema.TitleInput, message string) (llm.Answer, ModelSettings, error) {
 	model, err := m.Catalog.at(ctx, in.Models, 0)
 	if err == nil && model.TitleModel != "" {
-		settings := model.ModelSettings
-		settings.Model = settings.TitleModel
-		model.Model, err = m.Catalog.Connect(settings)
+		model.ModelSettings.Model, model.Price = model.TitleModel, nil
+		model.Model, err = m.Catalog.Connect(model.ModelSettings)
 	}
 	if err != nil {
-		return llm.Answer{}, err
+		return llm.Answer{}, model.ModelSettings, err
 	}
-	return model.Stream(ctx, llm.Request{Messages: []llm.Message{
+	answer, err := model.Stream(ctx, llm.Request{Messages: []llm.Message{
 		{Role: "system", Content: m.Prompts.Title()},
 		{Role: store.RoleUser, Content: schema.CutText(message, titleInput)},
 	}, MaxTokens: titleTokens}, nil)
+	return answer, model.ModelSettings, err
 }
 
 // cleanTitle makes one short line of a model's answer, "" when nothing usable is left. What a model thinks aloud, writes before the title

@@ -110,10 +110,11 @@ func closing(tool string, in schema.CloseCallsInput) schema.ToolResponse {
 // FinishTurn closes the turn's books and tells readers how it ended. It does so on every outcome, and again when it is run again:
 // readers stop at the first done.
 func (t *Turns) FinishTurn(ctx context.Context, in schema.FinishTurnInput) error {
-	if in.StopReason == schema.StopSteps {
-		if err := t.tellBudget(ctx, in); err != nil {
-			return fault(err)
-		}
+	if err := t.tellLimit(ctx, in); err != nil {
+		return fault(err)
+	}
+	if err := t.balance(ctx, &in); err != nil {
+		return fault(err)
 	}
 	finished, err := t.closeBooks(ctx, in)
 	if err != nil {
@@ -122,7 +123,7 @@ func (t *Turns) FinishTurn(ctx context.Context, in schema.FinishTurnInput) error
 	if !finished.Again {
 		t.Metrics.TurnEnded(ctx, finished.StopReason)
 		attrs := []any{"session", in.SessionID, "project", in.ProjectID, "stop_reason", finished.StopReason, "steps", in.Steps,
-			"tool_calls", in.Usage.ToolCalls, "tokens", in.Usage.TotalTokens}
+			"tool_calls", in.Usage.ToolCalls, "tokens", in.Usage.TotalTokens, "cost", schema.Dollars(in.Usage.CostMicroUSD)}
 		if in.Failure != nil {
 			attrs = append(attrs, "code", in.Failure.Code)
 		}
@@ -153,18 +154,6 @@ func (t *Turns) closeBooks(ctx context.Context, in schema.FinishTurnInput) (stor
 	return finished, err
 }
 
-// tellBudget ends a turn that has used up its model calls with a message that says so, in the stream and in the history.
-func (t *Turns) tellBudget(ctx context.Context, in schema.FinishTurnInput) error {
-	note := fmt.Sprintf("I stopped after %d steps, which is what one message may take. Ask me to go on if you want more.", in.Steps)
-	step := in.Steps + 1
-	m, err := t.Store.PutAssistant(ctx, in.TurnRef, step, 1, store.Message{ID: messageID(in.TurnID, step), Content: note})
-	if err != nil {
-		return err
-	}
-	ev := schema.Event{Type: schema.EventContent, Content: m.Content, MessageID: m.ID, Attempt: 1}
-	return t.Bus.Publish(ctx, in.TurnRef, ev, "last/budget")
-}
-
 func lastEvents(in schema.FinishTurnInput, f store.Finished) []schema.Event {
 	var events []schema.Event
 	if in.Failure != nil {
@@ -176,6 +165,5 @@ func lastEvents(in schema.FinishTurnInput, f store.Finished) []schema.Event {
 	if f.TitleChanged {
 		events = append(events, schema.Event{Type: schema.EventTitle, Title: f.Title})
 	}
-	usage := in.Usage
-	return append(events, schema.Event{Type: schema.EventDone, TurnID: in.TurnID, Usage: &usage, StopReason: f.StopReason})
+	return append(events, schema.Event{Type: schema.EventDone, TurnID: in.TurnID, Usage: in.Usage.View(), StopReason: f.StopReason})
 }

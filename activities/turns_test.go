@@ -77,3 +77,45 @@ func TestATurnThatCouldNotBeStored(t *testing.T) {
 		}
 	}
 }
+
+// TestALimitIsToldOnce, however often the books are closed: a worker may die behind any step of it.
+func TestALimitIsToldOnce(t *testing.T) {
+	turns := newTurns(t)
+	ref := schema.TurnRef{TurnID: uuid.NewString(), SessionID: "s", ProjectID: uuid.NewString(), UserID: "u"}
+	ref.SessionKey = store.SessionKey(ref.UserID, ref.ProjectID, ref.SessionID)
+	if _, err := turns.BeginTurn(t.Context(), schema.BeginTurnInput{RunID: "run", TurnInput: schema.TurnInput{TurnRef: ref, Message: "hello"}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := turns.FinishTurn(t.Context(), schema.FinishTurnInput{
+			TurnRef: ref, State: schema.TurnDone, StopReason: schema.StopTokens, Steps: 1,
+			Limit: &schema.LimitReached{Reason: schema.StopTokens, Used: 1_050_000, Limit: 1_000_000},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const note = "I stopped after 1,050,000 of 1,000,000 tokens, which is what one message may take. Ask me to go on if you want more."
+	kept, err := turns.Store.Conversation(t.Context(), ref)
+	if err != nil || len(kept) != 2 || kept[1].Content != note {
+		t.Errorf("kept: %+v %v", kept, err)
+	}
+	reader, err := turns.Bus.Follow(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	said := ""
+	for {
+		item, err := reader.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		said += item.Event.Content
+		if item.Event.Type == schema.EventDone {
+			break
+		}
+	}
+	if said != note {
+		t.Errorf("said: %q", said)
+	}
+}

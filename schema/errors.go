@@ -24,6 +24,7 @@ const (
 	CodeProjectClosed     Code = "project_closed"
 	CodeTurnRunning       Code = "turn_running"       // the session already answers a message
 	CodeCredentialMissing Code = "credential_missing" // the owner's GNS3 token is gone or expired
+	CodeUsageLimit        Code = "usage_limit"        // a limit on tool calls, tokens or cost is reached
 
 	// The model.
 	CodeModelNotConfigured Code = "model_not_configured"

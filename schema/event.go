@@ -47,15 +47,16 @@ type Event struct {
 	*DeviceProgress
 	*HITLRequired
 	*HITLResolved
-	Title      string     `json:"title,omitempty"`                                           // title
-	Error      string     `json:"error,omitempty"`                                           // error
-	Model      string     `json:"model,omitempty"`                                           // failover: the one that goes on
-	Code       Code       `json:"code,omitempty"`                                            // error, waiting, failover
-	Hint       string     `json:"hint,omitempty"`                                            // error
-	Reason     string     `json:"reason,omitempty"`                                          // retry, waiting, failover, reset, abort
-	TurnID     string     `json:"turn_id,omitempty"`                                         // done
-	Usage      *Usage     `json:"usage,omitempty"`                                           // done
-	StopReason StopReason `json:"stop_reason,omitempty" enum:"complete,steps,aborted,error"` // done
+	Title  string     `json:"title,omitempty"`   // title
+	Error  string     `json:"error,omitempty"`   // error
+	Model  string     `json:"model,omitempty"`   // failover: the one that goes on
+	Code   Code       `json:"code,omitempty"`    // error, waiting, failover
+	Hint   string     `json:"hint,omitempty"`    // error
+	Reason string     `json:"reason,omitempty"`  // retry, waiting, failover, reset, abort
+	TurnID string     `json:"turn_id,omitempty"` // done
+	Usage  *UsageView `json:"usage,omitempty"`   // done
+	// StopReason is on done.
+	StopReason StopReason `json:"stop_reason,omitempty" enum:"complete,steps,tool_calls,tokens,cost,aborted,error"`
 	SessionID  string     `json:"session_id"`
 }
 

@@ -103,6 +103,7 @@ const (
 	StopSteps     StopReason = "steps"
 	StopToolCalls StopReason = "tool_calls"
 	StopTokens    StopReason = "tokens"
+	StopCost      StopReason = "cost"
 	StopAborted   StopReason = "aborted"
 	StopError     StopReason = "error"
 )

@@ -34,6 +34,8 @@ type TurnInput struct {
 	CredentialWait int `json:"credential_wait"`
 	// ApprovalWait is how long a human has to decide, in seconds.
 	ApprovalWait int `json:"approval_wait"`
+	// Limits bound what the turn may use.
+	Limits TurnLimits `json:"limits,omitzero"`
 }
 
 // ServerModels stands for the models that workers are started with, in a list of configurations' ids.
@@ -45,28 +47,6 @@ type TurnOutput struct {
 	StopReason StopReason `json:"stop_reason"`
 	Steps      int        `json:"steps"`
 	Usage      Usage      `json:"usage"`
-}
-
-// Usage counts tokens and calls. Estimated is true when a provider didn't tell and we counted ourselves.
-type Usage struct {
-	InputTokens  int  `json:"input_tokens"`
-	OutputTokens int  `json:"output_tokens"`
-	TotalTokens  int  `json:"total_tokens"`
-	LLMCalls     int  `json:"llm_calls"`
-	ToolCalls    int  `json:"tool_calls"`
-	Estimated    bool `json:"estimated,omitempty" doc:"The provider did not count, so these are estimates."`
-}
-
-// Add sums two usages.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{
-		InputTokens:  u.InputTokens + v.InputTokens,
-		OutputTokens: u.OutputTokens + v.OutputTokens,
-		TotalTokens:  u.TotalTokens + v.TotalTokens,
-		LLMCalls:     u.LLMCalls + v.LLMCalls,
-		ToolCalls:    u.ToolCalls + v.ToolCalls,
-		Estimated:    u.Estimated || v.Estimated,
-	}
 }
 
 // BeginTurnInput stores the turn and the user's message.
@@ -106,6 +86,8 @@ type CallModelOutput struct {
 	ContentBytes int    `json:"content_bytes"`
 	Calls        []Call `json:"calls,omitempty"`
 	Usage        Usage  `json:"usage"`
+	// Day is what the user had used that day when the call ended.
+	Day *DaySum `json:"day,omitempty"`
 	// Aborted is true when the abort came in the middle; what had been said is stored.
 	Aborted bool `json:"aborted,omitempty"`
 	// Truncated is true when the output limit cut the last of the calls.
@@ -241,6 +223,8 @@ type FinishTurnInput struct {
 	Steps      int        `json:"steps"`
 	Usage      Usage      `json:"usage"`
 	Failure    *Failure   `json:"failure,omitempty"`
+	// Limit is the limit that ended the turn.
+	Limit *LimitReached `json:"limit,omitempty"`
 }
 
 // TurnStatus answers the turn-state query.

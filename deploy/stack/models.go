@@ -10,6 +10,7 @@ import (
 
 	"gns3copilot/activities"
 	"gns3copilot/activities/llm"
+	"gns3copilot/activities/price"
 	"gns3copilot/schema"
 
 	"gopkg.in/yaml.v3"
@@ -32,6 +33,8 @@ type modelFile struct {
 		ContextLimit    int                    `yaml:"context_limit"`
 		ContextStrategy schema.ContextStrategy `yaml:"context_strategy"`
 		TitleModel      string                 `yaml:"title_model"`
+		InputPrice      *float64               `yaml:"input_price"`
+		OutputPrice     *float64               `yaml:"output_price"`
 	} `yaml:"models"`
 }
 
@@ -62,6 +65,11 @@ func LoadModels(path string) ([]Model, error) {
 			}
 			model.APIKey = strings.TrimSpace(string(key))
 		}
+		own, err := price.Own(m.InputPrice, m.OutputPrice)
+		if err != nil {
+			return nil, schema.Errorf(schema.CodeInvalid, "%s: model %d: %s", path, i+1, schema.AsError(err).Message)
+		}
+		model.Price = own
 		if err := model.Check(); err != nil {
 			return nil, schema.Errorf(schema.CodeInvalid, "%s: model %d: %s.", path, i+1, schema.AsError(err).Message)
 		}

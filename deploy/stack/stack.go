@@ -55,6 +55,8 @@ type WorkerOptions struct {
 	PolicyFile string
 	// Skills that can't be read are no reason not to begin; Worker.Skills says so.
 	Skills SkillsConfig
+	// PriceFile replaces the built-in prices when it isn't empty.
+	PriceFile string
 }
 
 // Stack is the connections of a process.
@@ -172,6 +174,10 @@ func (s *Stack) StartWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	if err != nil {
 		return nil, err
 	}
+	prices, err := loadPrices(o.PriceFile)
+	if err != nil {
+		return nil, err
+	}
 	catalog := &activities.Catalog{Store: s.store, Vault: s.vault, Server: o.Models, Connect: s.connector(o)}
 	for _, m := range o.Models {
 		if _, err := catalog.Connect(m); err != nil {
@@ -191,7 +197,7 @@ func (s *Stack) StartWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		Client: s.temporal, Log: s.log,
 		Turns: &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log, Metrics: s.metrics},
 		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Catalog: catalog, Tools: registry,
-			Window: window.New(), Prompts: library, Log: s.log},
+			Window: window.New(), Prompts: library, Ledger: &activities.Ledger{Store: s.store, Prices: prices, Log: s.log}, Log: s.log},
 		Tools: &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Tools: registry,
 			Policy: library.Policy, Consoles: pool, Log: s.log, Metrics: s.metrics},
 	})

@@ -59,7 +59,7 @@ func (s Scope) RunIDs(ctx context.Context, session Session) ([]string, error) {
 
 // Delete removes the session with all that was said in it. What was sent to devices, and who allowed it, stays: the trail belongs to the
 // devices as much as to the conversation. So do its turns, without their texts, since an Idempotency-Key must not begin one of them
-// again. It fails with CodeTurnRunning while a turn isn't over, and with CodeNotFound when the session is gone.
+// again, and what its model calls have used, which counts for its user and the day. It fails with CodeTurnRunning while a turn isn't over, and with CodeNotFound when the session is gone.
 func (s Scope) Delete(ctx context.Context, session Session) error {
 	return s.store.tx(ctx, "delete session", func(db *gorm.DB) error {
 		var current Session
@@ -77,7 +77,7 @@ func (s Scope) Delete(ctx context.Context, session Session) error {
 			return err
 		}
 		// A later session of that name has the same key, and must not inherit them.
-		for _, table := range []any{&Approval{}, &DeviceRun{}} {
+		for _, table := range []any{&Approval{}, &DeviceRun{}, &ModelCall{}} {
 			if err := db.Model(table).Where("session_key = ?", session.Key).Update("session_key", gorm.Expr("turn_id")).Error; err != nil {
 				return fmt.Errorf("detach: %w", err)
 			}

@@ -37,6 +37,9 @@ func migrations(postgres bool) []*gormigrate.Migration {
 	}, {
 		ID:      "2026-11-30-model-configs",
 		Migrate: addModelConfigs,
+	}, {
+		ID:      "2026-11-30-usage",
+		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&ModelCall{}) },
 	}}
 }
 
