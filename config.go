@@ -196,14 +196,19 @@ func (f skillsFlags) config(cache string) stack.SkillsConfig {
 	return stack.SkillsConfig{Source: f.Skills, Branch: f.SkillsBranch, Cache: cache}
 }
 
+// priceFlags say what models cost.
+type priceFlags struct {
+	Prices string `help:"YAML file of model prices in place of the built-in one (see docs/limits.md)." placeholder:"FILE"`
+}
+
 // workerOptions is what the flags of workers say together.
-func workerOptions(m modelFlags, h modelHostFlags, p policyFlags) (stack.WorkerOptions, error) {
+func workerOptions(m modelFlags, h modelHostFlags, p policyFlags, prices priceFlags) (stack.WorkerOptions, error) {
 	models, err := m.list()
 	if err != nil {
 		return stack.WorkerOptions{}, err
 	}
 	hosts, err := schema.ParseModelHosts(h.ModelAllowHosts)
-	return stack.WorkerOptions{Models: models, ModelHosts: hosts, PolicyFile: p.Policy}, err
+	return stack.WorkerOptions{Models: models, ModelHosts: hosts, PolicyFile: p.Policy, PriceFile: prices.Prices}, err
 }
 
 type backendFlags struct {
@@ -258,6 +263,11 @@ type limitFlags struct {
 	InjectionSteps int           `help:"The same for a turn in fault injection mode." default:"50"`
 	CredentialWait time.Duration `help:"How long a turn waits for its owner's GNS3 login." default:"1h"`
 	ApprovalWait   time.Duration `help:"How long a human has to confirm, reject or modify a change." default:"5m"`
+	TurnToolCalls  int           `help:"Most tool calls of a turn; 0 for no limit." default:"200"`
+	TurnTokens     int           `help:"Most tokens of a turn, read and written; 0 for no limit." default:"2000000"`
+	TurnCost       float64       `help:"Most US dollars of a turn; 0 for no limit." default:"0" placeholder:"USD"`
+	UserDayTokens  int           `help:"Most tokens of a user on a day (UTC); 0 for no limit." default:"0"`
+	UserDayCost    float64       `help:"Most US dollars of a user on a day (UTC); 0 for no limit." default:"0" placeholder:"USD"`
 }
 
 // stopBelow is how many model calls are left when a turn stops.
@@ -265,6 +275,9 @@ const stopBelow = 4
 
 // maxSteps keeps a turn with many calls in each step far from the length at which Temporal ends a workflow.
 const maxSteps = 100
+
+// mostLimit is the highest limit that there may be on tool calls, tokens and dollars.
+const mostLimit = 1e12
 
 func (f limitFlags) faults() []string {
 	var bad []string
@@ -283,6 +296,17 @@ func (f limitFlags) faults() []string {
 	if f.ApprovalWait < time.Second {
 		bad = append(bad, "--approval-wait: must be a second or more")
 	}
+	for _, limit := range []struct {
+		flag  string
+		value float64
+	}{
+		{"--turn-tool-calls", float64(f.TurnToolCalls)}, {"--turn-tokens", float64(f.TurnTokens)}, {"--turn-cost", f.TurnCost},
+		{"--user-day-tokens", float64(f.UserDayTokens)}, {"--user-day-cost", f.UserDayCost},
+	} {
+		if !(limit.value >= 0 && limit.value <= mostLimit) { // which is false for what is no number, too
+			bad = append(bad, fmt.Sprintf("%s: must be from 0, for no limit, to %d", limit.flag, int64(mostLimit)))
+		}
+	}
 	return bad
 }
 
@@ -290,6 +314,10 @@ func (f limitFlags) limits() apiserver.Limits {
 	return apiserver.Limits{
 		Mode: schema.Mode(f.Mode), Steps: f.Steps, InjectionSteps: f.InjectionSteps, StopBelow: stopBelow,
 		CredentialWait: f.CredentialWait, ApprovalWait: f.ApprovalWait,
+		Turn: schema.TurnLimits{
+			ToolCalls: f.TurnToolCalls, Tokens: f.TurnTokens, CostMicroUSD: schema.MicroUSD(f.TurnCost),
+			DayTokens: f.UserDayTokens, DayCostMicroUSD: schema.MicroUSD(f.UserDayCost),
+		},
 	}
 }
 

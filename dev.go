@@ -19,6 +19,7 @@ type devCmd struct {
 	NoDemoModel bool `help:"Bring no demo model along: without --model-base-url turns are refused."`
 	policyFlags
 	skillsFlags
+	priceFlags
 	backendFlags
 	limitFlags
 	telemetryFlags
@@ -64,7 +65,7 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	worker, err := workerOptions(d.modelFlags, d.modelHostFlags, d.policyFlags)
+	worker, err := workerOptions(d.modelFlags, d.modelHostFlags, d.policyFlags, d.priceFlags)
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,7 @@ type workerCmd struct {
 	policyFlags
 	skillsFlags
 	SkillsCache string `help:"Folder where the last clone of the skills is kept, for a start without their repository." default:"${cache}" placeholder:"DIR"`
+	priceFlags
 	backendFlags
 	telemetryFlags
 	logFlags
@@ -97,7 +98,7 @@ func (w *workerCmd) Run(ctx context.Context, c *console) (err error) {
 	if err != nil {
 		return err
 	}
-	options, err := workerOptions(w.modelFlags, w.modelHostFlags, w.policyFlags)
+	options, err := workerOptions(w.modelFlags, w.modelHostFlags, w.policyFlags, w.priceFlags)
 	if err != nil {
 		return err
 	}

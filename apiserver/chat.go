@@ -94,6 +94,7 @@ func (s *Server) turnInput(r request, in *postInput) schema.TurnInput {
 		Temperature: in.Body.Temperature,
 		StopBelow:   s.limits.StopBelow, CredentialWait: int(s.limits.CredentialWait.Seconds()),
 		ApprovalWait: int(s.limits.ApprovalWait.Seconds()),
+		Limits:       s.limits.Turn,
 	}
 	if in.Body.MaxTokens != nil {
 		t.MaxTokens = *in.Body.MaxTokens
@@ -140,6 +141,9 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 	}
 	if (len(in.Models) == 0 || in.Models[0] == schema.ServerModels) && s.bus.NoModel(ctx) {
 		return turnRun{}, schema.NoModel()
+	}
+	if err := s.checkDay(ctx, in); err != nil {
+		return turnRun{}, err
 	}
 	if err := s.vault.Put(ctx, in.TurnID, in.UserID, r.token); err != nil {
 		return turnRun{}, err

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -30,6 +32,7 @@ var statuses = map[schema.Code]int{
 	schema.CodeExpired:            http.StatusConflict,
 	schema.CodeAborted:            http.StatusConflict,
 	schema.CodeCredentialMissing:  http.StatusConflict,
+	schema.CodeUsageLimit:         http.StatusTooManyRequests,
 	schema.CodeModelNotConfigured: http.StatusBadRequest,
 	schema.CodeGNS3Unavailable:    http.StatusBadGateway,
 	schema.CodeUnavailable:        http.StatusServiceUnavailable,
@@ -92,6 +95,9 @@ func (s *Server) answerOf(c echo.Context, err error) *answer {
 	}
 	if status == http.StatusUnauthorized {
 		c.Response().Header().Set(echo.HeaderWWWAuthenticate, "Bearer")
+	}
+	if status == http.StatusTooManyRequests {
+		c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 	}
 	return &answer{status: status, ErrorBody: schema.ErrorBody{Message: e.Message, Code: e.Code, Hint: e.Hint, RequestID: id}}
 }

@@ -37,6 +37,7 @@ const (
 	tagSessions  = "sessions"
 	tagApprovals = "approvals"
 	tagModels    = "models"
+	tagUsage     = "usage"
 	tagService   = "service"
 	tagAlias     = "alias"
 )
@@ -47,6 +48,7 @@ func tags() []*huma.Tag {
 		{Name: tagSessions, Description: "Conversations: each belongs to one user and one project."},
 		{Name: tagApprovals, Description: "What waits for a human's word, and what came of it. Whoever may see the project may decide."},
 		{Name: tagModels, Description: "Which language models answer: configurations of users, and of groups for their members."},
+		{Name: tagUsage, Description: "What model calls have used, and what they may use."},
 		{Name: tagService, Description: "The server itself."},
 		{Name: tagAlias, Description: "The chat API once more, at " + prefixes[1] + ": the very same operations."},
 	}
@@ -114,6 +116,7 @@ func failures() map[int]string {
 		http.StatusRequestEntityTooLarge: "The body is over its bound: 32 KiB, for a modification 1 MiB.",
 		http.StatusUnsupportedMediaType:  "The body's content type is not JSON.",
 		http.StatusUnprocessableEntity:   "A parameter or a field breaks its rule.",
+		http.StatusTooManyRequests:       "The user has used up what a day (UTC) allows.",
 		http.StatusInternalServerError:   "Something went wrong here. The request id finds it in the server's log.",
 		http.StatusBadGateway:            "The GNS3 server, or with stream: false the model, refuses or can't be reached.",
 		http.StatusServiceUnavailable:    "Temporal, NATS or the database can't be reached.",
@@ -165,6 +168,7 @@ func describeErrors(api huma.API) {
 	components.Headers = map[string]*huma.Header{
 		echo.HeaderXRequestID:      {Schema: text, Description: "The request's id: the client's own header of that name when it is at most 64 of A-Z a-z 0-9 . _ -, else a new one."},
 		echo.HeaderWWWAuthenticate: {Schema: text, Description: "Bearer."},
+		echo.HeaderRetryAfter:      {Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "In so many seconds it is worth another try."},
 	}
 	components.Responses = map[string]*huma.Response{}
 	for status, meaning := range failures() {
@@ -172,8 +176,11 @@ func describeErrors(api huma.API) {
 			Description: fmt.Sprintf("%s Code: %s.", meaning, codesOf(status)), Headers: headers(echo.HeaderXRequestID),
 			Content: map[string]*huma.MediaType{"application/json": {Schema: body}},
 		}
-		if status == http.StatusUnauthorized {
+		switch status {
+		case http.StatusUnauthorized:
 			r.Headers = headers(echo.HeaderXRequestID, echo.HeaderWWWAuthenticate)
+		case http.StatusTooManyRequests:
+			r.Headers = headers(echo.HeaderXRequestID, echo.HeaderRetryAfter)
 		}
 		components.Responses[errorName(status)] = r
 	}
@@ -296,7 +303,7 @@ func eventShapes() []eventShape {
 		{schema.EventTitle, "The session has a title.", []string{"title"}, nil},
 		{schema.EventError, "Something went wrong; unless done follows, the turn itself goes on.", []string{"error", "code"}, []string{"hint"}},
 		{schema.EventAbort, "The turn was aborted; done follows.", []string{"reason"}, nil},
-		{schema.EventDone, "The turn is over; nothing follows. turn_id is what ?turn= of …/events takes. stop_reason is complete (there is an answer), steps (the budget of steps is used up, as the last text says), aborted or error.", []string{"turn_id", "stop_reason"}, []string{"usage"}},
+		{schema.EventDone, "The turn is over; nothing follows. turn_id is what ?turn= of …/events takes. stop_reason is complete (there is an answer), steps, tool_calls, tokens or cost (that limit is reached, the turn's or its user's of the day, as the last text says), aborted or error.", []string{"turn_id", "stop_reason"}, []string{"usage"}},
 		{schema.EventReset, "The stream can't go on behind the given Last-Event-ID, or the turn's first events may no longer be kept: read the history. What is kept of the turn follows.", []string{"reason"}, nil},
 		{schema.EventHeartbeat, "A sign of life after a time of silence; it has no id.", nil, nil},
 	}

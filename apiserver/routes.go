@@ -69,6 +69,8 @@ func (s *Server) routes(version string) {
 	register(s, api, http.MethodPost, "/v3/copilot/reload/skills", "Read the skills repository anew", s.reloadSkills,
 		about(tagService, `All workers read skills, prompts and forbidden commands again; what can't be read stays as it was, and errors says which files and why.
 For administrators of the GNS3 server. 503 (unavailable) also when no worker answers.`, http.StatusForbidden))
+	register(s, api, http.MethodGet, "/v3/copilot/usage", "See what your turns have used, and what they may use", s.usage,
+		about(tagUsage, "Model calls by day and by session, those for titles too. A deleted session's count for their day.", http.StatusForbidden))
 	describeHealth(api)
 	completeDescription(api)
 	viewer := echo.WrapHandler(docs())
@@ -87,10 +89,10 @@ A client that leaves doesn't stop the turn: follow it again at …/events. After
 
 With stream: false the answer is the turn's messages, once it is over, however long a pending approval makes it wait. A turn that fails is answered with
 its error's status, one that is aborted with 409 (aborted). In both cases the history has what was said.`,
-			http.StatusForbidden, http.StatusConflict))
+			http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests))
 	register(s, api, http.MethodPost, prefix+"/inject", "Have a fault injected for practice, and follow the turn", s.postInject, turns,
 		about(tagTurns, "As POST …/stream, in the mode troubleshooting_injection: the assistant breaks something for its user to find.",
-			http.StatusForbidden, http.StatusConflict))
+			http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests))
 	register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/events", "Follow a turn again", s.followEvents, events,
 		answering(http.StatusNoContent, "The turn is over, and nothing comes behind Last-Event-ID.", nil),
 		about(tagTurns, "A turn that runs or one that has ended: behind Last-Event-ID, or from its beginning. Ids of events are opaque; a turn's id is in its done event.",

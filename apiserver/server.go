@@ -67,6 +67,8 @@ type Limits struct {
 	ApprovalWait          time.Duration
 	// ModelHosts says to where model configurations may lead.
 	ModelHosts schema.ModelHosts
+	// Turn bounds what a turn may use, and its user on a day.
+	Turn schema.TurnLimits
 	// Heartbeat is how often a silent stream shows that it lives, 15 s when zero.
 	Heartbeat time.Duration
 	// WriteWait is how long a client may stop reading before its connection is given up, 90 s when zero; it can resume.

@@ -35,6 +35,7 @@ type turn struct {
 	doing       string
 	step        int
 	usage       schema.Usage
+	day         schema.DaySum // the user's, as of the last model call
 	aborted     bool
 	credentials int               // signals that a token was brought
 	decisions   []schema.Decision // that are not recorded yet
@@ -51,6 +52,7 @@ type turn struct {
 type ending struct {
 	reason  schema.StopReason
 	failure *schema.Failure
+	limit   *schema.LimitReached
 	foreign bool // the turn's id belongs to another session's turn, whose books are not ours
 }
 
@@ -105,8 +107,12 @@ func (t *turn) status() (schema.TurnStatus, error) {
 // say tells operators what the turn is about to do.
 func (t *turn) say(format string, args ...any) {
 	t.doing = fmt.Sprintf(format, args...)
-	workflow.SetCurrentDetails(t.books, fmt.Sprintf("**%s**\n\nStep %d of %d · %d model calls · %d tool calls · %d tokens",
-		t.doing, t.step, t.in.Steps, t.usage.LLMCalls, t.usage.ToolCalls, t.usage.TotalTokens))
+	details := fmt.Sprintf("**%s**\n\nStep %d of %d · %d model calls · %d tool calls · %d tokens",
+		t.doing, t.step, t.in.Steps, t.usage.LLMCalls, t.usage.ToolCalls, t.usage.TotalTokens)
+	if t.usage.CostMicroUSD > 0 {
+		details += " · " + schema.Dollars(t.usage.CostMicroUSD)
+	}
+	workflow.SetCurrentDetails(t.books, details)
 }
 
 // answer runs step after step until the turn ends.
@@ -122,14 +128,17 @@ func (t *turn) answer() ending {
 		t.makeTitle()
 	}
 	for {
-		switch {
-		case t.aborted:
+		if t.aborted {
 			return ending{reason: schema.StopAborted}
-		case t.in.Steps-t.step < t.in.StopBelow:
-			return ending{reason: schema.StopSteps}
+		}
+		if end, over := t.stopAtLimit(); over {
+			return end
 		}
 		t.step++
 		message, err := t.callModel()
+		if message.Day != nil {
+			t.day = *message.Day
+		}
 		switch {
 		case t.aborted || message.Aborted:
 			t.closeCalls(t.books, message.Calls, schema.ClosingAborted, nil)
@@ -143,6 +152,9 @@ func (t *turn) answer() ending {
 			failure := truncated()
 			t.closeCalls(t.books, message.Calls, schema.ClosingFailed, failure)
 			return ending{reason: schema.StopError, failure: failure}
+		}
+		if end, over := t.stopBefore(message.Calls); over {
+			return end
 		}
 		if err := t.runCalls(message.Calls); err != nil {
 			t.closeCalls(t.books, message.Calls, schema.ClosingFailed, failureOf(err))
@@ -190,6 +202,7 @@ func (t *turn) finish(end ending) (schema.TurnOutput, error) {
 	out := schema.TurnOutput{State: t.state, StopReason: end.reason, Steps: t.step, Usage: t.usage}
 	err := workflow.ExecuteLocalActivity(t.local("Close the turn's books", finishBound), schema.ActivityFinishTurn, schema.FinishTurnInput{
 		TurnRef: t.in.TurnRef, State: t.state, StopReason: end.reason, Steps: t.step, Usage: t.usage, Failure: end.failure,
+		Limit: end.limit,
 	}).Get(t.books, nil)
 	t.say("Ended: %s", end.reason)
 	t.ending = true
