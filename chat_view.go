@@ -98,6 +98,10 @@ func (v *view) text(ev schema.Event) error {
 		v.line("· %s The turn is shown from its beginning.", ev.Reason)
 	case schema.EventAbort:
 		v.line("· aborted")
+	case schema.EventDone:
+		if u := ev.Usage; u != nil && u.CostUSD != nil && *u.CostUSD > 0 {
+			v.line("· %d tokens · %s", u.TotalTokens, schema.Dollars(schema.MicroUSD(*u.CostUSD)))
+		}
 	}
 	return nil
 }

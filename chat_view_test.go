@@ -34,3 +34,30 @@ func TestChatShowsResultsOfAnyForm(t *testing.T) {
 		}
 	}
 }
+
+// TestChatShowsTheCost of a turn whose model has a price, and of no other.
+func TestChatShowsTheCost(t *testing.T) {
+	cost := func(usd float64) *float64 { return &usd }
+	for want, usage := range map[string]*schema.UsageView{
+		"· 12300 tokens · $0.0123\n": {TotalTokens: 12300, CostUSD: cost(0.0123)},
+		"· 100 tokens · $1.50\n":     {TotalTokens: 100, CostUSD: cost(1.5)},
+		"· 1 tokens · $0.000001\n":   {TotalTokens: 1, CostUSD: cost(0.000001)},
+		"":                           {TotalTokens: 100, CostUSD: cost(0)},
+	} {
+		var out, complaints bytes.Buffer
+		v := newView(&console{out: &out, err: &complaints}, false, false)
+		if err := v.show(client.Received{Event: schema.Event{Type: schema.EventDone, StopReason: schema.StopComplete, Usage: usage}}); err != nil {
+			t.Fatal(err)
+		}
+		if complaints.String() != want || out.Len() > 0 {
+			t.Errorf("%+v is shown as %q and %q, want %q", usage, complaints.String(), out.String(), want)
+		}
+	}
+	var complaints bytes.Buffer
+	v := newView(&console{out: &complaints, err: &complaints}, false, false)
+	for _, usage := range []*schema.UsageView{nil, {TotalTokens: 100}} {
+		if err := v.show(client.Received{Event: schema.Event{Type: schema.EventDone, Usage: usage}}); err != nil || complaints.Len() > 0 {
+			t.Errorf("%+v is shown as %q, %v", usage, complaints.String(), err)
+		}
+	}
+}
