@@ -1,12 +1,19 @@
 package dev_test
 
-import "net/http"
+import (
+	"net/http"
+
+	"gns3copilot/activities/price"
+	"gns3copilot/deploy/dev"
+	"gns3copilot/schema"
+)
 
 func goldenBooks() []goldenFile {
 	return []goldenFile{
 		{"endpoints/changes.txt", "GET …/sessions/{id}/changes: what was sent to devices.", goldenChangesFile},
 		{"endpoints/approvals.txt", "GET /v3/copilot/approvals: all that waits in the caller's projects.", goldenInboxFile},
 		{"endpoints/approvals-history.txt", "GET /v3/copilot/approvals/history: what was proposed, decided, and came of it.", goldenDecidedFile},
+		{"endpoints/usage.txt", "GET /v3/copilot/usage: what the caller's turns have used.", goldenUsageFile},
 	}
 }
 
@@ -74,4 +81,33 @@ func goldenDecidedFile(g *golden) {
 	p.rest()
 	fellow.show("Of all projects that another user may see, the newest", http.MethodGet, decided+"?limit=1", "")
 	g.onProjects(decided)
+}
+
+// goldenUsageFile has a stack of its own: a day's sums are of all that a user does.
+func goldenUsageFile(g *golden) {
+	perMillion, err := price.PerMillion(1, 2)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	w := startGoldenWorld(g.t, func(o *dev.Options) {
+		o.Limits.Turn = schema.TurnLimits{ToolCalls: 200, Tokens: 2_000_000, CostMicroUSD: 500_000, DayTokens: 700}
+		o.Worker.Models[0].Price = &perMillion
+	})
+	g = g.at(w)
+	const usage = "/v3/copilot/usage"
+	g.show("When nothing was used", http.MethodGet, usage, "")
+	g.turn("first", "hello", text("Hi"))
+	g.show("After a turn: its answer and its session's title", http.MethodGet, usage, "")
+	g.turn("second", "hello again", text("Hi again"))
+	g.show("Of one of two sessions; day is of all", http.MethodGet, usage+"?session_id=first", "")
+	g.show("Of a project where nothing was used, on two days, and one session at most", http.MethodGet, usage+"?days=2&limit=1&project_id="+g.newProject(), "")
+	student := g.by("student")
+	student.show("Of another user", http.MethodGet, usage+"?user_id="+g.id, "")
+	student.project = student.newProject()
+	student.turn("first", "hello", text("Hi"))
+	g.show("Of another user, as an administrator: sums without sessions", http.MethodGet, usage+"?user_id="+student.id, "")
+	g.turn("second", "hello again", text("Hi again"))
+	g.show("A message when a limit of the day is reached", http.MethodPost, g.chatPath("/stream"), saying("first", "hello"))
+	g.show("Days that are none", http.MethodGet, usage+"?days=0", "")
+	g.onProjects(usage)
 }

@@ -17,6 +17,8 @@ var volatile = regexp.MustCompile(`(?P<event>` + uuidForm + `\.\d+\b)|(?P<uuid>\
 	`|"request_id"(?P<blank1>: ?)"(?P<request>[A-Za-z0-9-]{32,36})"` +
 	`|(?P<estimate>"input_tokens": ?\d+,\s*"output_tokens": ?\d+,\s*"total_tokens": ?\d+,\s*"llm_calls": ?\d+,\s*"tool_calls": ?\d+,\s*"estimated": ?true)` +
 	`|"(?:first_content|duration)_ms": ?(?P<lasted>\d+)` +
+	`|"date"(?P<blank4>: ?)"(?P<date>\d{4}-\d\d-\d\d)"|Retry-After: (?P<after>\d+)` +
+	`|(?P<counters>"llm_calls_count": ?\d+,\s*"input_tokens": ?\d+,\s*"output_tokens": ?\d+,\s*"total_tokens": ?\d+)` +
 	`|"remaining"(?P<blank2>: ?)(?P<remaining>\d+)|\\?"execution_time\\?": (?P<took>[0-9.e-]+)|(?P<blank3>\n +)"id": (?P<number>\d+),`)
 
 // tokens finds the numbers of an estimate, which depend on the prompts' lengths.
@@ -48,6 +50,7 @@ func (n *normaliser) numbered(kind, value string) string {
 
 func (n *normaliser) text(s string) string {
 	n.t.Helper()
+	estimated := strings.Contains(s, `"estimated":true`) // so that a session's counters are estimates, too
 	return volatile.ReplaceAllStringFunc(s, func(found string) string {
 		m := volatile.FindStringSubmatch(found)
 		part := func(name string) string { return m[volatile.SubexpIndex(name)] }
@@ -69,13 +72,22 @@ func (n *normaliser) text(s string) string {
 			return "127.0.0.1:" + n.numbered("port", found)
 		case part("request") != "":
 			return `"request_id"` + part("blank1") + `"<request>"`
+		case part("date") != "":
+			if day, err := time.Parse(time.DateOnly, part("date")); err != nil || time.Since(day) > 25*time.Hour || time.Until(day) > 0 {
+				n.t.Errorf("%s is not today in UTC", part("date"))
+			}
+			return `"date"` + part("blank4") + `"<date>"`
+		case part("after") != "":
+			return "Retry-After: <seconds>"
 		case part("remaining") != "":
 			return `"remaining"` + part("blank2") + "<seconds>"
 		case part("lasted") != "":
 			return strings.TrimSuffix(found, part("lasted")) + "<milliseconds>"
 		case part("took") != "":
 			return strings.TrimSuffix(found, part("took")) + "<seconds>"
-		case part("estimate") != "":
+		case part("counters") != "" && !estimated:
+			return found
+		case part("estimate") != "" || part("counters") != "":
 			return tokens.ReplaceAllString(found, "$1<tokens>")
 		default:
 			return part("blank3") + `"id": <number>,`

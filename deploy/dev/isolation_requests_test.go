@@ -85,7 +85,7 @@ func recipes() map[string]recipe {
 		"GET /sessions/{session_id}/hitl-status": read, "POST /sessions/{session_id}/hitl/confirm": word("confirm_all"),
 		"POST /sessions/{session_id}/hitl/reject": word("reject_all"), "POST /sessions/{session_id}/hitl/modify": modify,
 		"GET /sessions/{session_id}/changes": read, "GET /sessions/{session_id}/tool-outputs/{tool_call_id}": read,
-		"GET /v3/copilot/approvals": {}, "GET /v3/copilot/approvals/history": {},
+		"GET /v3/copilot/approvals": {}, "GET /v3/copilot/approvals/history": {}, "GET /v3/copilot/usage": {own: quiet},
 	}
 	maps.Copy(all, modelRecipes())
 	return all
@@ -200,7 +200,7 @@ func (op *operation) learn(t *testing.T, name string) {
 	switch name {
 	case "session_id":
 		op.session = true
-	case "project_id", "limit", "copilot_mode", "Accept-Language":
+	case "project_id", "limit", "days", "copilot_mode", "Accept-Language":
 	case "tool_call_id", "hitl_session_id", "turn", "Last-Event-ID", "Idempotency-Key", "user_id", "group_id", "config_id", "model_config_id":
 		op.ids = append(op.ids, name)
 	default:

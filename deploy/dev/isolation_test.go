@@ -218,10 +218,10 @@ func (m *matrix) try(c cell) {
 	}
 }
 
-// administers tells whether the cell is about model configurations of somebody whom GNS3 shows to the caller: all of them to an
-// administrator, who may change them too.
+// administers tells whether the cell is about model configurations, or the usage, of somebody whom GNS3 shows to the caller: all of them to an
+// administrator, who may change the former too.
 func (m *matrix) administers(c cell) bool {
-	return m.caller == m.boss && c.ofModels() && (c.ids["user_id"] == foreignID || c.ids["group_id"] == foreignID)
+	return m.caller == m.boss && (c.ofModels() || c.path == "/v3/copilot/usage") && (c.ids["user_id"] == foreignID || c.ids["group_id"] == foreignID)
 }
 
 // strange tells whether the cell names something of somebody else's.
@@ -416,19 +416,20 @@ type replacement struct {
 }
 
 // incidental is what differs from answer to answer whoever asks: ids that are made, numbers that count on, times, and whether a title was
-// there in time.
+// there in time, which counts too.
 func incidental() []replacement {
 	return []replacement{
-		{requestIDs, `"request_id":""`}, {titleEvents, ""}, {titles, `"title":""`}, {uuidPattern, "UUID"}, {callPattern, "CALL"}, {sequences, "$1.N"},
-		{rowIDs, `"id":0`}, {moments, "TIME"},
+		{requestIDs, `"request_id":""`}, {titleEvents, ""}, {titles, `"title$1":""`}, {uuidPattern, "UUID"}, {callPattern, "CALL"}, {sequences, "$1.N"},
+		{rowIDs, `"id":0`}, {moments, "TIME"}, {counts, "COUNTS"},
 	}
 }
 
 var (
 	requestIDs  = regexp.MustCompile(`"request_id":"[^"]*"`)
 	titleEvents = regexp.MustCompile(`(?m)^(id: .*\n)?data: .*"type":"(title|heartbeat)".*\n\n`)
-	titles      = regexp.MustCompile(`"title":"[^"]*"`)
+	titles      = regexp.MustCompile(`"title(_source)?":"[^"]*"`)
 	sequences   = regexp.MustCompile(`(UUID|\{turn\})\.\d+`)
+	counts      = regexp.MustCompile(`"llm_calls":\d+,"input_tokens":\d+,"output_tokens":\d+,"total_tokens":\d+`)
 	rowIDs      = regexp.MustCompile(`"id":\d+`)
 	moments     = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z?`)
 )

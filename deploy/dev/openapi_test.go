@@ -269,6 +269,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	until(t, s, isType(schema.EventDone))
 	ask(200, http.MethodGet, own+"/changes", "")
 	ask(200, http.MethodGet, "/v3/copilot/approvals/history?project_id="+u.project, "")
+	ask(200, http.MethodGet, "/v3/copilot/usage", "")
 	ask(200, http.MethodPost, own+"/abort", "")
 
 	for _, base := range []string{usersModels, groupsModels} {

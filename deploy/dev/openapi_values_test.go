@@ -26,7 +26,7 @@ func TestEveryValueIsDescribed(t *testing.T) {
 		{"schema", "ApprovalState", "InboxItem", "state", nil},
 		{"schema", "ApprovalState", "Event-hitl_resolved", "outcome", []string{"pending"}},
 		{"schema", "DeviceState", "Event-device_progress", "state", nil},
-		{"schema", "StopReason", "Event-done", "stop_reason", []string{"tokens", "tool_calls"}},
+		{"schema", "StopReason", "Event-done", "stop_reason", nil},
 		{"schema", "Mode", "ChatRequest", "copilot_mode", nil},
 		{"schema", "ItemStatus", "ToolItem", "status", nil},
 		{"schema", "ToolErrorCode", "ToolError", "code", nil},
