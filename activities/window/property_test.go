@@ -21,7 +21,11 @@ var strategies = map[schema.ContextStrategy]int{"": 75, schema.ContextConservati
 
 // FuzzFit fits random conversations into random budgets.
 func FuzzFit(f *testing.F) {
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 12
+	}
+	for seed := range seeds {
 		f.Add(seed)
 	}
 	w := New()

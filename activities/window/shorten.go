@@ -29,6 +29,9 @@ func shorten(m llm.Message, size int, reader bool) string {
 		return string(schema.Text(cut))
 	}
 	for text := size; text >= leastText; text = text * 3 / 4 {
+		if texts(r, text) > size {
+			continue
+		}
 		if s := write(text); len(s) <= size {
 			return s
 		}
@@ -43,6 +46,15 @@ func shorten(m llm.Message, size int, reader bool) string {
 		s = write(leastText)
 	}
 	return s
+}
+
+// texts is how many bytes the items' texts have when each is cut to so many.
+func texts(r schema.ToolResponse, each int) int {
+	sum := 0
+	for _, item := range r.Data {
+		sum += min(len(item.Result), each) + min(len(item.Error), each)
+	}
+	return sum
 }
 
 func shortenText(m llm.Message, size int, reader bool) string {

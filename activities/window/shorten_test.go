@@ -19,8 +19,8 @@ func TestShorten(t *testing.T) {
 	}{
 		{1, 60_000, 4 << 10, 1, 2_500},
 		{8, 60_000, 4 << 10, 8, 120},
-		{30, 60_000, 4 << 10, 30, 0},
-		{200, 60_000, 4 << 10, 50, 0},
+		{30, 6_000, 4 << 10, 30, 0},
+		{200, 6_000, 4 << 10, 50, 0},
 		{1, 2_000, smallestNewest, 1, 100},
 	} {
 		m := llm.Message{Role: "tool", ToolCallID: "call_1", Content: outputs(slices.Repeat([]string{show(tt.each)}, tt.devices)...)}
