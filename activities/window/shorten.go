@@ -17,13 +17,13 @@ func shorten(m llm.Message, size int, reader bool) string {
 	if json.Unmarshal([]byte(m.Content), &r) != nil || r.Data == nil {
 		return shortenText(m, size, reader)
 	}
-	all := len(r.Data)
+	all, bare := len(r.Data), false
 	write := func(text int) string {
-		cut, _ := r.Cut(text)
+		cut, missing := r.Cut(text)
 		if left := all - len(cut.Data); left > 0 { // the counts stay those of the whole result
 			cut = cut.WithExtra("items_left_out", left)
 		}
-		if reader {
+		if reader && (missing || bare) {
 			cut = cut.WithExtra("whole", schema.HowToRead(m.ToolCallID))
 		}
 		return string(schema.Text(cut))
@@ -36,7 +36,7 @@ func shorten(m llm.Message, size int, reader bool) string {
 			return s
 		}
 	}
-	r.Data = slices.Clone(r.Data)
+	r.Data, bare = slices.Clone(r.Data), true
 	for i := range r.Data {
 		r.Data[i].Result = ""
 	}
