@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gns3copilot/deploy/dev"
 	"gns3copilot/schema"
 )
 
@@ -26,7 +25,7 @@ func (u user) ask(method, path, body string, headers ...string) answer {
 	return u.askAt(suite.stack, method, path, body, headers...)
 }
 
-func (u user) askAt(stack *dev.Stack, method, path, body string, headers ...string) answer {
+func (u user) askAt(stack interface{ URL() string }, method, path, body string, headers ...string) answer {
 	u.t.Helper()
 	req, err := http.NewRequestWithContext(u.bounded(), method, stack.URL()+path, strings.NewReader(body))
 	if err != nil {

@@ -271,6 +271,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	ask(200, http.MethodGet, "/v3/copilot/approvals/history?project_id="+u.project, "")
 	ask(200, http.MethodGet, "/v3/copilot/usage", "")
 	ask(200, http.MethodPost, own+"/abort", "")
+	ask(200, http.MethodPost, "/v3/copilot/reload/skills", "")
 
 	for _, base := range []string{usersModels, groupsModels} {
 		ask(404, http.MethodGet, base+"/default", "")

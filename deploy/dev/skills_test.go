@@ -2,6 +2,7 @@ package dev_test
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"gns3copilot/apiserver/client"
 	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
+	"gns3copilot/deploy/stack"
 	"gns3copilot/schema"
 )
 
@@ -28,16 +30,16 @@ func startSkillsSite(t *testing.T, files map[string]string) skillsSite {
 	s.put(files)
 	o := options(t.TempDir())
 	o.Worker.Skills.Source = s.dir
-	stack, err := dev.Start(t.Context(), o)
-	if err != nil {
+	var err error
+	if s.stack, err = dev.Start(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := stack.Stop(); err != nil {
+		if err := s.stack.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
-	s.stack, s.user = stack, loginAt(t, stack.URL(), "admin")
+	s.user = loginAt(t, s.stack.URL(), "admin")
 	return s
 }
 
@@ -155,6 +157,50 @@ func TestReloadSkills(t *testing.T) {
 		t.Errorf("after a reload that failed: %+v", r)
 	}
 }
+
+// TestReloadWithoutWorkers asks an API that no worker shares its event stream with.
+func TestReloadWithoutWorkers(t *testing.T) {
+	o := options(t.TempDir())
+	nats, err := dev.StartNATS(dev.NATSOptions{Dir: o.Data, Logger: o.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nats.Stop()
+	parts, err := stack.Open(t.Context(), stack.Backends{
+		TemporalAddress: suite.stack.TemporalAddress(), Namespace: "default", NATSInProcess: nats, DatabaseURL: filepath.Join(o.Data, "db"),
+		GNS3URL: o.GNS3URL,
+	}, nil, o.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer parts.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := parts.StartAPI(listener, o.Limits, o.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := api.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	here := address("http://" + listener.Addr().String())
+	u := loginAt(t, here.URL(), "admin")
+	a := u.askAt(here, http.MethodPost, reloadPath, "", u.bearer()...)
+	checkRefused(t, "without workers", a, http.StatusServiceUnavailable, schema.CodeUnavailable)
+	if !strings.Contains(a.Message, "No worker answers") {
+		t.Errorf("%s", a.text)
+	}
+}
+
+// address is a server that isn't a whole stack.
+type address string
+
+// URL is where it listens.
+func (a address) URL() string { return string(a) }
 
 // lastSystem is what the model was told last, titles left out.
 func lastSystem() string {
