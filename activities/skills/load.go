@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 
 	"gns3copilot/activities/policy"
 	"gns3copilot/schema"
@@ -88,13 +89,13 @@ func (c contents) set(version string, old, builtIn *Set) *Set {
 // keyForm is what a skill's key looks like.
 var keyForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`)
 
-// skill reads a file. Its key is what keyField says, else what keyOf makes of the file's name.
+// skill reads a file. Its key is the value of keyField, or the file's name when that is empty.
 func (r *reader) skill(file, keyField string, check func(*yaml.Node) error) (Skill, bool) {
 	text, ok := r.text(file)
 	if !ok {
 		return Skill{}, false
 	}
-	s, notes, err := skillOf(text, keyField)
+	s, twice, err := skillOf(text, keyField)
 	if err == nil {
 		err = checkIssues(s.body)
 	}
@@ -115,29 +116,35 @@ func (r *reader) skill(file, keyField string, check func(*yaml.Node) error) (Ski
 		r.fault(file, "%v", err)
 		return Skill{}, false
 	}
-	for _, note := range notes {
-		r.fault(file, "%s", note)
+	if len(twice) > 0 {
+		const most = 3
+		named := strings.Join(twice[:min(most, len(twice))], ", ")
+		if len(twice) > most {
+			named += " …"
+		}
+		r.fault(file, "%d key(s) are there twice, and the later value is used: %s", len(twice), named)
 	}
 	return s, true
 }
 
-func skillOf(text, keyField string) (s Skill, notes []string, err error) {
-	if s.body, notes, err = parse(text); err != nil {
-		return s, notes, err
+// skillOf also gives the keys that are there twice.
+func skillOf(text, keyField string) (s Skill, twice []string, err error) {
+	if s.body, twice, err = parse(text); err != nil {
+		return s, twice, err
 	}
 	for _, field := range []struct {
 		key  string
 		into *string
 	}{{keyField, &s.Key}, {"name", &s.Name}, {"description", &s.Description}, {"category", &s.Category}} {
 		if *field.into, err = word(s.body, field.key); err != nil {
-			return s, notes, err
+			return s, twice, err
 		}
 	}
 	if s.Name == "" {
-		return s, notes, errors.New("name is missing")
+		return s, twice, errors.New("name is missing")
 	}
 	s.Protocols, err = words(s.body, "protocols")
-	return s, notes, err
+	return s, twice, err
 }
 
 // sorted puts skills in the order of their keys; of two with the same key the one whose file was read first stays.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"gns3copilot/schema"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -16,9 +18,9 @@ const (
 )
 
 // parse reads a file of one YAML document, which must be a mapping. The mapping that it gives has no aliases, comments or styles of
-// writing, and its keys are texts that are different from each other: of a key that is there twice the later value counts, and a note
-// says so.
-func parse(text string) (_ *yaml.Node, notes []string, _ error) {
+// writing, and its keys are texts that are different from each other: of a key that is there twice the later value counts, and it is
+// listed with its line.
+func parse(text string) (_ *yaml.Node, twice []string, _ error) {
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var doc, more yaml.Node
 	if err := decoder.Decode(&doc); err != nil {
@@ -35,13 +37,13 @@ func parse(text string) (_ *yaml.Node, notes []string, _ error) {
 	}
 	c := copying{left: maxValues}
 	n, err := c.value(doc.Content[0], maxDepth)
-	return n, c.notes, err
+	return n, c.twice, err
 }
 
 // copying copies values with their aliases written out.
 type copying struct {
 	left  int // how many more there may be
-	notes []string
+	twice []string
 }
 
 func (c *copying) value(n *yaml.Node, depth int) (*yaml.Node, error) {
@@ -88,9 +90,9 @@ func (c *copying) pairs(fresh, n *yaml.Node, depth int) error {
 		if key.Kind != yaml.ScalarNode {
 			return fmt.Errorf("line %d: a key isn't a text", n.Content[i].Line)
 		}
-		if before, twice := at[key.Value]; twice {
+		if before, known := at[key.Value]; known {
 			fresh.Content[before] = value
-			c.notes = append(c.notes, fmt.Sprintf("line %d: the key %q is there twice, and the later one is used", n.Content[i].Line, key.Value))
+			c.twice = append(c.twice, fmt.Sprintf("%s (line %d)", schema.CutText(key.Value, 100), n.Content[i].Line))
 			continue
 		}
 		fresh.Content = append(fresh.Content, key, value)
