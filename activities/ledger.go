@@ -42,10 +42,7 @@ func (l *Ledger) note(ctx context.Context, ref schema.TurnRef, step int, purpose
 	used, day, err := l.Store.NoteCall(end, call)
 	if err != nil {
 		l.Log.ErrorContext(ctx, "model call not booked", "turn", ref.TurnID, "step", step, "error", err)
-		return schema.Usage{
-			InputTokens: call.InputTokens, OutputTokens: call.OutputTokens, TotalTokens: call.InputTokens + call.OutputTokens,
-			Estimated: call.Estimated, CostMicroUSD: call.CostMicroUSD, CostUnknown: !call.CostKnown,
-		}, nil
+		return call.Usage(), nil
 	}
 	return used, &day
 }

@@ -198,13 +198,6 @@ func spoil(c *store.ToolCall) {
 // emptyAnswer stands for an answer without a word, which would look like a turn that is stuck.
 const emptyAnswer = "(The model gave an empty answer.)"
 
-// usageOf counts the tokens of an answer and the calls that were sent for it.
-func usageOf(u llm.Usage, calls int) schema.Usage {
-	return schema.Usage{
-		InputTokens: u.Input, OutputTokens: u.Output, TotalTokens: u.Input + u.Output, LLMCalls: calls, Estimated: u.Estimated,
-	}
-}
-
 // described is what the workflow learns of a message.
 func described(m store.Message, used schema.Usage, day *schema.DaySum, attempt int) schema.CallModelOutput {
 	used.LLMCalls = attempt

@@ -39,7 +39,11 @@ func (m *Models) TryModel(ctx context.Context, in schema.ModelTestInput) (schema
 			}
 			return nil
 		})
-		out.Usage = usageOf(answer.Usage, 1)
+		var call store.ModelCall
+		m.Ledger.weigh(&call, model.ModelSettings, answer, err)
+		used := call.Usage()
+		used.LLMCalls = 1
+		out.Usage = *used.View()
 	}
 	out.DurationMS = max(out.FirstContentMS, time.Since(began).Milliseconds())
 	if superseded(run) {

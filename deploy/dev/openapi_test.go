@@ -281,6 +281,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		ask(200, http.MethodPut, base+"/{config_id}", `{"temperature": 0.5, "max_tokens": "", "copilot_mode": "teaching_assistant", "expected_version": 0}`)
 		ask(409, http.MethodPut, base+"/{config_id}", `{"temperature": 0.6, "expected_version": 0}`)
 		ask(200, http.MethodPut, base+"/default/{config_id}", "")
+		ask(200, http.MethodPost, base+"/{config_id}/test", "")
 		ask(200, http.MethodGet, base+"/default", "")
 		ask(200, http.MethodGet, base, "")
 		if base == usersModels {
@@ -288,6 +289,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		}
 		ask(204, http.MethodDelete, base+"/{config_id}", "")
 		ask(404, http.MethodDelete, base+"/{config_id}", "")
+		ask(404, http.MethodPost, base+"/{config_id}/test", "")
 	}
 
 	ask(401, http.MethodGet, own+"/history", "", "Authorization", "Bearer nobody")

@@ -49,6 +49,14 @@ type ModelCall struct {
 // TableName says what the rows are for.
 func (ModelCall) TableName() string { return "model_usage" }
 
+// Usage is what the call has used.
+func (c ModelCall) Usage() schema.Usage {
+	return schema.Usage{
+		InputTokens: c.InputTokens, OutputTokens: c.OutputTokens, TotalTokens: c.InputTokens + c.OutputTokens,
+		Estimated: c.Estimated, CostMicroUSD: c.CostMicroUSD, CostUnknown: !c.CostKnown,
+	}
+}
+
 // sums are the columns of a usageSum.
 const sums = `COUNT(*) AS calls,
 CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT) AS input_tokens, CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT) AS output_tokens,
