@@ -97,7 +97,7 @@ func modelRecipes() map[string]recipe {
 	all := map[string]recipe{}
 	for _, base := range []string{usersModels, groupsModels} {
 		all["GET "+base], all["GET "+base+"/default"], all["PUT "+base+"/default/{config_id}"] = recipe{}, recipe{}, recipe{}
-		all["DELETE "+base+"/{config_id}"] = recipe{}
+		all["DELETE "+base+"/{config_id}"], all["POST "+base+"/{config_id}/test"] = recipe{}, recipe{}
 		all["POST "+base] = recipe{fields: fields, body: func(map[string]string) map[string]any {
 			var body map[string]any
 			if err := json.Unmarshal([]byte(modelBody("made")), &body); err != nil {

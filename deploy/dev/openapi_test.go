@@ -287,6 +287,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		if base == usersModels {
 			ask(200, http.MethodGet, base+"/own", "")
 		}
+		ask(200, http.MethodPost, base+"/{config_id}/test", "")
 		ask(204, http.MethodDelete, base+"/{config_id}", "")
 		ask(404, http.MethodDelete, base+"/{config_id}", "")
 		ask(404, http.MethodPost, base+"/{config_id}/test", "")
