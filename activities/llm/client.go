@@ -71,6 +71,9 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if base.Path == "" { // pages and people name the host alone
+		base.Path = p.path()
+	}
 	key := strings.TrimSpace(o.APIKey)
 	// The transport would refuse such a header too, but as a failure of the connection.
 	if strings.ContainsFunc(key, unicode.IsControl) {

@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"cmp"
 	"errors"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,6 +114,15 @@ func (p provider) of(model string) provider {
 		}
 	}
 	return p
+}
+
+// path is where on its host the provider has the API, "" when that isn't known.
+func (p provider) path() string {
+	u, err := url.Parse(cmp.Or(p.baseURL, p.example))
+	if err != nil || p.name == custom {
+		return ""
+	}
+	return u.Path
 }
 
 // fixedTemperature asks go-openai, which knows OpenAI's models that take no temperature.

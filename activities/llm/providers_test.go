@@ -37,6 +37,24 @@ func TestProviderNames(t *testing.T) {
 	}
 }
 
+// TestBaseURLsWithoutAPath are what GNS3's page fills in for some providers.
+func TestBaseURLsWithoutAPath(t *testing.T) {
+	for _, c := range []struct{ provider, base, want string }{
+		{"anthropic", "https://api.anthropic.com", "https://api.anthropic.com/v1"},
+		{"google_genai", "https://generativelanguage.googleapis.com/", "https://generativelanguage.googleapis.com/v1beta/openai"},
+		{"xai", "https://api.x.ai", "https://api.x.ai/v1"},
+		{"ollama", "http://10.0.0.9:11434", "http://10.0.0.9:11434/v1"},
+		{"openai", "https://proxy.example/openai", "https://proxy.example/openai"},
+		{"custom", "https://proxy.example", "https://proxy.example"},
+		{"azure", "https://name.openai.azure.com", "https://name.openai.azure.com/openai/v1"},
+	} {
+		client, err := New(Options{Provider: c.provider, BaseURL: c.base, Model: "m"})
+		if err != nil || client.config.BaseURL != c.want {
+			t.Errorf("%s at %s: %v %s, want %s", c.provider, c.base, err, client.config.BaseURL, c.want)
+		}
+	}
+}
+
 func TestProvidersHaveBaseURLs(t *testing.T) {
 	for _, name := range Providers() {
 		t.Run(name, func(t *testing.T) {
