@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -71,8 +73,11 @@ func roundOf(in scriptmodel.Request) int {
 	return 0
 }
 
+// leavesOut tells whether a request says that earlier messages are missing.
+func leavesOut(request json.RawMessage) bool { return strings.Contains(string(request), "Earlier messages left out") }
+
 // TestFortyRoundsAndFiveKills runs a long turn against a model that is as strict as the strictest, kills the worker five times with SIGKILL,
-// three times in an answer and twice in a command, and sees the turn end well.
+// three times in an answer and twice in a command, and sees the turn end well. The model reads less than the turn has words.
 func TestFortyRoundsAndFiveKills(t *testing.T) {
 	temporal := temporaltest.Start(t, schema.SearchAttributes()...)
 	lab, err := simlab.Start(t.Context(), simlab.Options{})
@@ -86,14 +91,15 @@ func TestFortyRoundsAndFiveKills(t *testing.T) {
 	turn := longTurn{dead: map[int]bool{}}
 	model.Otherwise(turn.answer)
 	d := startDistributed(t, lab, temporal.Address(), "--steps", "60")
-	worker := d.worker(t, model)
+	small := []string{"--model-context-limit", "12"} // thousands of tokens, which forty rounds don't fit into
+	worker := d.worker(t, model, small...)
 	api, project := login(t, d.api)
 	kills, begun, ended := 0, 0, 0
 	killed := map[int]bool{} // rounds in whose command
 	kill := func() {
 		kills++
 		worker.kill()
-		worker = d.worker(t, model)
+		worker = d.worker(t, model, small...)
 	}
 	var done receivedEvent
 	for ev := range follow(t, api, project, "forty", "go on") {
@@ -120,6 +126,9 @@ func TestFortyRoundsAndFiveKills(t *testing.T) {
 	}
 	if refused := model.Refusals(); len(refused) != 0 {
 		t.Fatalf("%d requests refused, such as: %v\n%s", len(refused), refused[0], refused[0].Body)
+	}
+	if trimmed := slices.ContainsFunc(model.Sent(), leavesOut); !trimmed {
+		t.Error("the whole conversation was sent in each round")
 	}
 	h, err := api.History(t.Context(), project, "forty")
 	if err != nil {

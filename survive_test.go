@@ -79,9 +79,9 @@ func startDistributed(t *testing.T, lab *simlab.Lab, temporal string, apiFlags .
 	return d
 }
 
-func (d distributed) worker(t *testing.T, model *scriptmodel.Server) *process {
+func (d distributed) worker(t *testing.T, model *scriptmodel.Server, flags ...string) *process {
 	t.Helper()
-	p, _ := start(t, true, append([]string{"worker", "--model-base-url", model.BaseURL(), "--model", "scripted"}, d.backends...)...)
+	p, _ := start(t, true, slices.Concat([]string{"worker", "--model-base-url", model.BaseURL(), "--model", "scripted"}, d.backends, flags)...)
 	return p
 }
 
