@@ -24,6 +24,7 @@ func TestE12Replay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			replayer := worker.NewWorkflowReplayer()
 			replayer.RegisterWorkflowWithOptions(ChatTurn, workflow.RegisterOptions{Name: schema.WorkflowChatTurn})
+			replayer.RegisterWorkflowWithOptions(TestModel, workflow.RegisterOptions{Name: schema.WorkflowTestModel})
 			err := replayer.ReplayWorkflowHistoryFromJSONFile(nil, path)
 			if strings.HasPrefix(name, "bad-") {
 				bad++
@@ -38,7 +39,7 @@ func TestE12Replay(t *testing.T) {
 			}
 		})
 	}
-	if good < 12 || bad < 2 {
+	if good < 17 || bad < 2 {
 		t.Fatalf("%d good and %d bad histories: the recordings are not there", good, bad)
 	}
 }

@@ -126,16 +126,7 @@ func record(t *testing.T, temporalAddress, session, path string) {
 	if err := c.GetWorkflow(t.Context(), id.GetWorkflowId(), id.GetRunId()).Get(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	history := &historypb.History{}
-	events := c.GetWorkflowHistory(t.Context(), id.GetWorkflowId(), id.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for events.HasNext() {
-		ev, err := events.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		history.Events = append(history.Events, ev)
-	}
-	write(t, path, history)
+	write(t, path, runHistory(t, c, id.GetWorkflowId(), id.GetRunId()))
 }
 
 func write(t *testing.T, path string, history *historypb.History) {

@@ -32,8 +32,14 @@ import (
 func historyOf(t *testing.T, c temporal.Client, session string) *historypb.History {
 	t.Helper()
 	id := awaitRun(t, c, listOf(session))
+	return runHistory(t, c, id.GetWorkflowId(), id.GetRunId())
+}
+
+// runHistory is historyOf for a workflow's run; without a run's id the newest.
+func runHistory(t *testing.T, c temporal.Client, workflowID, runID string) *historypb.History {
+	t.Helper()
 	history := &historypb.History{}
-	events := c.GetWorkflowHistory(t.Context(), id.GetWorkflowId(), id.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := c.GetWorkflowHistory(t.Context(), workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		ev, err := events.Next()
 		if err != nil {
