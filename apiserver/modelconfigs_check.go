@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,20 +14,10 @@ import (
 
 const defaultTemperature = 0.7
 
-// Bounds of what a configuration can have beside the known fields.
-const (
-	maxExtraFields = 50
-	maxExtraBytes  = 16 << 10
-	maxExtraName   = 100
-)
-
 // maxAnswerTokens is more than any model writes.
 const maxAnswerTokens = 10_000_000
 
-// failoverField is the extra field that lists which configurations a turn goes on with.
-const failoverField = "failover"
-
-// maxFailover bounds that list.
+// maxFailover bounds the list of the configurations that a turn goes on with.
 const maxFailover = 5
 
 // modelEdit is what a request makes of a configuration. Once it is checked it can be applied.
@@ -142,17 +131,6 @@ func tokenBound(value any) (bound *int, ok bool) {
 	return &n, n <= maxAnswerTokens
 }
 
-// checkExtra leaves out what is null.
-func (e *modelEdit) checkExtra() {
-	for name, value := range e.fields.Extra {
-		if value == nil {
-			delete(e.fields.Extra, name)
-		} else if len(name) > maxExtraName {
-			e.fault("the name of a field is over 100 bytes long")
-		}
-	}
-}
-
 // checkFailover makes a list of ids of the field, which GNS3's web page sends as text with commas. Each must be one that the owner may use.
 func (s *Server) checkFailover(ctx context.Context, r request, owner store.ModelOwner, e *modelEdit) error {
 	value, is := e.fields.Extra[failoverField]
@@ -232,20 +210,4 @@ func set[T any](field, value *T) {
 	if value != nil {
 		*field = *value
 	}
-}
-
-func (e *modelEdit) applyExtra(c *store.ModelConfig) error {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(c.Extra), &all); err != nil {
-		return err
-	}
-	for name, value := range e.fields.Extra {
-		all[name] = schema.Text(value)
-	}
-	c.Extra = string(schema.Text(all))
-	if len(all) > maxExtraFields || len(c.Extra) > maxExtraBytes {
-		return schema.Errorf(schema.CodeInvalid, "1 validation error: there are too many other fields, or too much is in them").
-			WithHint("At most 50 are kept, with 16 KiB together.")
-	}
-	return nil
 }

@@ -56,6 +56,9 @@ type UsageView struct {
 	CostUSD      *float64 `json:"cost_usd,omitempty" doc:"In US dollars; absent when a price isn't known."`
 }
 
+// MostPrice is the highest price that is believed, in US dollars per million tokens.
+const MostPrice = 10_000
+
 // USD is an amount of millionths of a US dollar in dollars, for people and clients; sums are made before.
 func USD(micro int64) float64 { return float64(micro) / 1e6 }
 

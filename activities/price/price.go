@@ -32,14 +32,11 @@ var (
 // Price is what a million tokens cost, in millionths of a US dollar.
 type Price struct{ Input, Output int64 }
 
-// Most is the highest price that is believed, in US dollars per million tokens.
-const Most = 10_000
-
 // PerMillion makes a price of US dollars per million tokens. It fails with CodeInvalid for what is no price.
 func PerMillion(input, output float64) (Price, error) {
 	for _, usd := range []float64{input, output} {
-		if math.IsNaN(usd) || usd < 0 || usd > Most {
-			return Price{}, schema.Errorf(schema.CodeInvalid, "A price must be from 0 to %d US dollars per million tokens.", Most)
+		if math.IsNaN(usd) || usd < 0 || usd > schema.MostPrice {
+			return Price{}, schema.Errorf(schema.CodeInvalid, "A price must be from 0 to %d US dollars per million tokens.", schema.MostPrice)
 		}
 	}
 	return Price{schema.MicroUSD(input), schema.MicroUSD(output)}, nil

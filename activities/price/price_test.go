@@ -115,7 +115,7 @@ func TestCost(t *testing.T) {
 		{Price{50_000, 80_000}, 10, 0, 1}, // half a millionth and more is one
 		{Price{50_000, 80_000}, 9, 0, 0},
 		{Price{2_000_000, 8_000_000}, -5, 50, 400},
-		{Price{Most * 1e6, Most * 1e6}, math.MaxInt, math.MaxInt, 2 * MostTokens * Most}, // no provider's number makes a sum run over
+		{Price{schema.MostPrice * 1e6, schema.MostPrice * 1e6}, math.MaxInt, math.MaxInt, 2 * MostTokens * schema.MostPrice}, // no provider's number makes a sum run over
 	} {
 		if got := c.price.Cost(c.input, c.output); got != c.want {
 			t.Errorf("%+v: %d and %d tokens cost %d, want %d", c.price, c.input, c.output, got, c.want)

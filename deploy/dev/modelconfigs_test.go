@@ -136,15 +136,22 @@ func TestModelConfigsThatAreRefused(t *testing.T) {
 		"somebody's network":      {address("https://10.1.2.3/v1"), "base_url: Model calls to 10.1.2.3:443 are not allowed"},
 		"a header in the address": {address(`http://models.example/v1\r\nX: y`), "base_url: must be"},
 
-		"many other fields":  {modelBody("x", many...), "too many other fields"},
-		"much in them":       {modelBody("x", `"extra": "`+strings.Repeat("x", 17<<10)+`"`), "too much is in them"},
-		"a long field name":  {modelBody("x", `"`+long+`": 1`), "the name of a field"},
-		"failover by number": {modelBody("x", `"failover": 7`), "failover: must be a list"},
-		"failover to speech": {modelBody("x", `"failover": ["`+speech.ConfigID+`"]`), "failover: each id must be"},
-		"failover to none":   {modelBody("x", `"failover": ["`+nowhere+`"]`), "failover: each id must be"},
-		"failover twice":     {modelBody("x", `"failover": "server, server"`), "failover: each id must be"},
-		"failover to words":  {modelBody("x", `"failover": [{"id": 1}]`), "failover: must be a list"},
-		"failover to many":   {modelBody("x", `"failover": "1,2,3,4,5,6"`), "failover: at most 5"},
+		"many other fields":   {modelBody("x", many...), "too many other fields"},
+		"much in them":        {modelBody("x", `"extra": "`+strings.Repeat("x", 17<<10)+`"`), "too much is in them"},
+		"a long field name":   {modelBody("x", `"`+long+`": 1`), "the name of a field"},
+		"half a price":        {modelBody("x", `"input_price": 1`), "input_price and output_price are needed together"},
+		"a price in words":    {modelBody("x", `"input_price": "much", "output_price": 1`), "input_price: must be a number"},
+		"a price below 0":     {modelBody("x", `"input_price": 1, "output_price": -1`), "output_price: must be a number"},
+		"a price of nothing":  {modelBody("x", `"Input_Price": true, "output_price": 1`), "input_price: must be a number"},
+		"a high price":        {modelBody("x", `"input_price": "10001", "output_price": 1`), "input_price: must be a number"},
+		"a title model list":  {modelBody("x", `"title_model": ["small"]`), "title_model: must be one line"},
+		"a blank title model": {modelBody("x", `"title_model": "  "`), "title_model: must be one line"},
+		"failover by number":  {modelBody("x", `"failover": 7`), "failover: must be a list"},
+		"failover to speech":  {modelBody("x", `"failover": ["`+speech.ConfigID+`"]`), "failover: each id must be"},
+		"failover to none":    {modelBody("x", `"failover": ["`+nowhere+`"]`), "failover: each id must be"},
+		"failover twice":      {modelBody("x", `"failover": "server, server"`), "failover: each id must be"},
+		"failover to words":   {modelBody("x", `"failover": [{"id": 1}]`), "failover: must be a list"},
+		"failover to many":    {modelBody("x", `"failover": "1,2,3,4,5,6"`), "failover: at most 5"},
 	} {
 		a := u.ask(http.MethodPost, models, c.body, u.bearer()...)
 		checkRefused(t, name, a, http.StatusUnprocessableEntity, schema.CodeInvalid)
@@ -160,6 +167,7 @@ func TestModelConfigsThatAreRefused(t *testing.T) {
 		"an address":         {`{"base_url": ""}`, "base_url: must be"},
 		"a host":             {`{"base_url": "http://[fe80::1]/v1"}`, "base_url: Model calls to"},
 		"no name":            {`{"name": ""}`, "name: expected length >= 1"},
+		"half a price":       {`{"output_price": 1}`, "are needed together"},
 	} {
 		a := u.ask(http.MethodPut, own, c.body, u.bearer()...)
 		checkRefused(t, "change "+name, a, http.StatusUnprocessableEntity, schema.CodeInvalid)
@@ -197,6 +205,11 @@ func TestModelConfigsAreChangedInPart(t *testing.T) {
 		{"no bound", `{"max_tokens": "null"}`, func(m shownModel) bool { return m.Config["max_tokens"] == nil }},
 		{"a bound", `{"max_tokens": 7}`, func(m shownModel) bool { return m.Config["max_tokens"] == 7.0 }},
 		{"no bound in another way", `{"max_tokens": ""}`, func(m shownModel) bool { return m.Config["max_tokens"] == nil }},
+		{"prices as text", `{"input_price": " 0.5 ", "OUTPUT_PRICE": 2}`, func(m shownModel) bool { return m.Config["input_price"] == 0.5 && m.Config["output_price"] == 2.0 }},
+		{"another price", `{"input_price": 0}`, func(m shownModel) bool { return m.Config["input_price"] == 0.0 && m.Config["output_price"] == 2.0 }},
+		{"no prices", `{"input_price": "", "output_price": ""}`, func(m shownModel) bool { return m.Config["input_price"] == nil && m.Config["output_price"] == nil }},
+		{"a title model", `{"title_model": "small"}`, func(m shownModel) bool { return m.Config["title_model"] == "small" }},
+		{"no title model", `{"title_model": ""}`, func(m shownModel) bool { return m.Config["title_model"] == nil }},
 		{"a cold one", `{"temperature": 0}`, func(m shownModel) bool { return m.Config["temperature"] == 0.0 }},
 		{"another path there", `{"base_url": "` + suite.model.BaseURL() + `/v2"}`, func(m shownModel) bool { return m.HasAPIKey }},
 		{"a failover as the page sends lists", `{"failover": "SERVER,` + strings.ToUpper(other.ConfigID) + `"}`, func(m shownModel) bool {
