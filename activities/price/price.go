@@ -177,7 +177,7 @@ func (m model) entry() (e entry, fault string) {
 
 // local are the providers whose models run on one's own machines.
 func local(provider string) bool {
-	return slices.Contains([]string{"ollama", "vllm", "llama.cpp", "lmstudio", "demo"}, provider)
+	return slices.Contains([]string{"ollama", "vllm", "llama.cpp", "lmstudio"}, provider)
 }
 
 // Of gives the price of a provider's model; provider is its name in the model client. known is false when it isn't in the table.
