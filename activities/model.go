@@ -274,13 +274,14 @@ func (m *Models) takeOver(ctx context.Context, in schema.CallModelInput, model c
 			schema.Event{Type: schema.EventRetry, Reason: "The answer was interrupted.", MessageID: id, Attempt: try(in, attempt)},
 			schema.Event{Type: schema.EventContent, Content: restartNote, MessageID: id, Attempt: try(in, attempt)})
 	}
-	if in.Failed != nil && attempt == 1 {
-		events = append(events, schema.Event{Type: schema.EventFailover, Model: model.Name, Reason: in.Failed.Message, Code: in.Failed.Code})
-	}
 	for _, ev := range events {
 		if err := m.Bus.Publish(ctx, in.TurnRef, ev, ""); err != nil {
 			return err
 		}
+	}
+	if in.Failed != nil { // each attempt tells it: the one before may have ended too early
+		ev := schema.Event{Type: schema.EventFailover, Model: model.Name, Reason: in.Failed.Message, Code: in.Failed.Code}
+		return m.Bus.Publish(ctx, in.TurnRef, ev, fmt.Sprintf("failover/%d/%d", in.Step, in.Run))
 	}
 	return nil
 }
