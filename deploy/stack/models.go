@@ -99,9 +99,9 @@ func yamlFault(err error) string {
 	return strings.Join(lines, "; ")
 }
 
-// connector makes clients that share their connections. The server's own models are asked wherever they are; to where users' models may
-// be, hosts says.
-func (s *Stack) connector(o WorkerOptions) func(activities.ModelSettings) (activities.Model, error) {
+// connector makes clients that share their connections, until hangUp closes those that no call uses. The server's own models are asked
+// wherever they are; to where users' models may be, hosts says.
+func (s *Stack) connector(o WorkerOptions) (_ func(activities.ModelSettings) (activities.Model, error), hangUp func()) {
 	habits := &llm.Habits{}
 	connect := func(m activities.ModelSettings, transport http.RoundTripper) (*llm.Client, error) {
 		return llm.New(llm.Options{
@@ -116,6 +116,10 @@ func (s *Stack) connector(o WorkerOptions) func(activities.ModelSettings) (activ
 		}
 	}
 	own, users := llm.NewTransport(hosts), llm.NewTransport(o.ModelHosts)
+	hangUp = func() {
+		own.CloseIdleConnections()
+		users.CloseIdleConnections()
+	}
 	return func(m activities.ModelSettings) (activities.Model, error) {
 		if m.ID == schema.ServerModels {
 			return connect(m, own)
@@ -124,5 +128,5 @@ func (s *Stack) connector(o WorkerOptions) func(activities.ModelSettings) (activ
 			m.Provider = "" // the page of GNS3 lets people write any name
 		}
 		return connect(m, users)
-	}
+	}, hangUp
 }

@@ -10,6 +10,8 @@ import (
 	"gns3copilot/activities/llm"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
+
+	"go.uber.org/goleak"
 )
 
 func TestLoadModels(t *testing.T) {
@@ -90,7 +92,8 @@ func TestModelsOfUsersAreKeptToTheHosts(t *testing.T) {
 	users := own
 	users.ID = "of-a-user"
 	s := &Stack{log: slog.New(slog.DiscardHandler)}
-	connect := s.connector(WorkerOptions{Models: []Model{own}, ModelHosts: hosts})
+	before := goleak.IgnoreCurrent()
+	connect, hangUp := s.connector(WorkerOptions{Models: []Model{own}, ModelHosts: hosts})
 	for _, c := range []struct {
 		model Model
 		code  schema.Code
@@ -107,4 +110,6 @@ func TestModelsOfUsersAreKeptToTheHosts(t *testing.T) {
 	if asked := len(model.Sent()); asked != 1 {
 		t.Errorf("asked %d times", asked)
 	}
+	hangUp()
+	goleak.VerifyNone(t, before) // no connection is kept behind the worker's end
 }

@@ -153,6 +153,7 @@ type Worker struct {
 	workers *worker.Workers
 	pool    *console.Pool
 	mute    []func() // end the answers for the API
+	hangUp  func()   // closes the connections to models
 	skills  string
 }
 
@@ -166,6 +167,7 @@ func (w *Worker) Stop() {
 	}
 	w.workers.Stop()
 	w.pool.Close()
+	w.hangUp()
 }
 
 // StartWorker begins to work for all task queues.
@@ -178,7 +180,8 @@ func (s *Stack) StartWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	if err != nil {
 		return nil, err
 	}
-	catalog := &activities.Catalog{Store: s.store, Vault: s.vault, Server: o.Models, Connect: s.connector(o)}
+	connect, hangUp := s.connector(o)
+	catalog := &activities.Catalog{Store: s.store, Vault: s.vault, Server: o.Models, Connect: connect}
 	for _, m := range o.Models {
 		if _, err := catalog.Connect(m); err != nil {
 			return nil, err
@@ -205,7 +208,7 @@ func (s *Stack) StartWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		pool.Close()
 		return nil, err
 	}
-	w := &Worker{workers: workers, pool: pool, skills: said}
+	w := &Worker{workers: workers, pool: pool, hangUp: hangUp, skills: said}
 	for _, answer := range []func() (func(), error){
 		func() (func(), error) { return s.bus.AnswerForModel(len(o.Models) > 0) },
 		func() (func(), error) { return s.bus.OnReloadSkills(library.Reload) },
