@@ -66,7 +66,7 @@ func (m *Models) fit(ctx context.Context, in schema.CallModelInput, model chosen
 	defer func() { observe.End(span, err) }()
 	fitted, report, err := m.Window.Fit(ctx, r, window.Budget{
 		Limit: model.ContextLimit * 1000, Strategy: model.ContextStrategy, Harder: in.Trim, Origin: model.Origin(),
-		Brief: m.Prompts.System(in.Mode, string(schema.Text(topology.Brief()))),
+		Brief: func() string { return m.Prompts.System(in.Mode, string(schema.Text(topology.Brief()))) },
 	})
 	if report.Trimmed() || err != nil {
 		m.Log.InfoContext(ctx, "conversation made to fit", "turn", in.TurnID, "step", in.Step, "model", model.Name, "fit", report, "error", err)

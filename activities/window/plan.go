@@ -110,10 +110,10 @@ func (p *plan) beyond(goal int) int {
 
 // takeBrief takes the shorter system prompt when the long one would crowd out the conversation.
 func (p *plan) takeBrief(goal int) {
-	if p.brief || p.head == 0 || p.budget.Brief == "" || p.cost[0] <= goal/2 {
+	if p.brief || p.head == 0 || p.budget.Brief == nil || p.cost[0] <= goal/2 {
 		return
 	}
-	p.brief = p.replace(0, p.budget.Brief)
+	p.brief = p.replace(0, p.budget.Brief())
 }
 
 // shrinkOld cuts the results between a place and the newest round, the oldest first: they have been read and answered, and the newest are

@@ -35,7 +35,7 @@ func FuzzFit(f *testing.F) {
 		request := random(r)
 		b := Budget{Limit: 1000 << r.IntN(8), Strategy: []schema.ContextStrategy{"", schema.ContextConservative, schema.ContextBalanced, schema.ContextAggressive}[r.IntN(4)]}
 		if r.IntN(4) == 0 {
-			b.Brief = "Be brief."
+			b.Brief = func() string { return "Be brief." }
 		}
 		check(t, w, request, b)
 	})
@@ -101,7 +101,7 @@ func checkKept(t *testing.T, from, got llm.Request, report Report, b Budget) {
 			prompt, source = source[0].Content, source[1:]
 		}
 		if report.Brief {
-			prompt = b.Brief
+			prompt = b.Brief()
 		}
 		if rest, ok := strings.CutPrefix(kept[0].Content, prompt); !ok || (rest != "") != (report.Dropped > 0) {
 			t.Errorf("system prompt: %.200q", kept[0].Content)

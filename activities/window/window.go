@@ -27,9 +27,9 @@ type Budget struct {
 	Harder int
 	// Origin is the provider's, see llm.Message.ExtraFrom: other providers' extras are not sent, and so not counted.
 	Origin string
-	// Brief is a shorter system prompt for when the request doesn't fit and the system prompt alone would be more than half of it. Empty if
+	// Brief makes a shorter system prompt for when the request doesn't fit and the system prompt alone would be more than half of it. nil if
 	// there is none.
-	Brief string
+	Brief func() string
 }
 
 // share is the part of the limit that tools and messages may take up, in percent. The rest is for the answer, and for providers that count

@@ -127,16 +127,19 @@ func TestLongTurn(t *testing.T) {
 }
 
 func TestBriefPromptForALargeLab(t *testing.T) {
-	large, brief := one(system(show(100_000))), "Use gns3_topology_reader."
-	asked := one(user("hi"))
+	const shorter = "Use gns3_topology_reader."
+	made := 0
+	brief := func() string { made++; return shorter }
+	large, asked := one(system(show(100_000))), one(user("hi"))
 	got, report := fit(t, Budget{Limit: 8_000, Brief: brief}, large, asked)
-	if !report.Brief || got[0].Content != brief {
+	if !report.Brief || got[0].Content != shorter {
 		t.Errorf("%+v", report)
 	}
-	// One that isn't in the way stays.
+	// One that isn't in the way stays, and the other isn't made.
+	made = 0
 	got, report = fit(t, Budget{Limit: 8_000, Brief: brief}, one(system("You are an assistant.")), asked, round("a", outputs(show(100_000))))
-	if report.Brief || got[0].Content != "You are an assistant." {
-		t.Errorf("%+v", report)
+	if report.Brief || got[0].Content != "You are an assistant." || made != 0 {
+		t.Errorf("%+v, made %d times", report, made)
 	}
 }
 
