@@ -138,7 +138,7 @@ func (f modelFlags) faults() []string {
 		bad = append(bad, "--model: the model's name is missing")
 	}
 	if !named && (f.Model != "" || f.ModelAPIKey != "" || f.TitleModel != "") {
-		bad = append(bad, "--model-base-url: missing, while a model or a key is given")
+		bad = append(bad, "--model-base-url: missing, as is --model-provider, while a model or a key is given")
 	}
 	if f.ModelContextLimit < 1 {
 		bad = append(bad, "--model-context-limit: must be above 0")

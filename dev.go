@@ -16,7 +16,7 @@ type devCmd struct {
 	labFlags
 	modelFlags
 	modelHostFlags
-	NoDemoModel bool `help:"Bring no demo model along: without --model-base-url turns are refused."`
+	NoDemoModel bool `help:"Bring no demo model along: without --model turns of users without a model configuration are refused."`
 	policyFlags
 	skillsFlags
 	priceFlags

@@ -115,7 +115,7 @@ func AsError(err error) *Error {
 // NoModel is the error of a turn that no model is configured for.
 func NoModel() *Error {
 	return Errorf(CodeModelNotConfigured, "LLM configuration not found. Please configure your LLM settings first.").
-		WithHint("Whoever runs the server names a model with --model-base-url and --model.")
+		WithHint("Make a model configuration of your own, or have whoever runs the server name a model with --model.")
 }
 
 // CodeOf gives the code of the domain error in the chain: "" for nil, CodeInternal for an error that isn't ours.

@@ -3,6 +3,7 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -284,10 +285,10 @@ func (s *Stack) announce(ctx context.Context) {
 	case s.model != nil:
 		lines = append(lines, "model       offline demo (use --model-base-url, --model and --model-api-key for a real one)")
 	case len(s.o.Worker.Models) == 0:
-		lines = append(lines, "model       none: turns are refused (use --model-base-url, --model and --model-api-key)")
+		lines = append(lines, "model       none: turns of users without a model configuration are refused (use --model-base-url, --model and --model-api-key)")
 	default:
 		for _, m := range s.o.Worker.Models {
-			lines = append(lines, "model       "+m.Model+" at "+m.BaseURL)
+			lines = append(lines, "model       "+m.Model+" at "+cmp.Or(m.BaseURL, m.Provider))
 		}
 	}
 	lines = append(lines, "skills      "+s.worker.Skills(), "data        "+s.o.Data)
