@@ -48,11 +48,12 @@ func clone(ctx context.Context, source, branch string) (archive []byte, commit s
 		password, _ := u.User.Password()
 		o.Auth = &http.BasicAuth{Username: u.User.Username(), Password: password}
 		u.User = nil
-		o.URL = u.String() // errors repeat it
+		o.URL = u.String()
 	}
 	repository, err := git.CloneContext(ctx, bounded{memory.NewStorage()}, nil, o)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s can't be cloned (%s)", Shown(source), strings.ReplaceAll(err.Error(), source, Shown(source)))
+		hide := strings.NewReplacer(source, Shown(source), o.URL, Shown(source)) // errors repeat what was asked for
+		return nil, "", fmt.Errorf("%s can't be cloned (%s)", Shown(source), hide.Replace(err.Error()))
 	}
 	tree, hash, err := headTree(repository)
 	if err == nil {

@@ -190,7 +190,7 @@ func TestASilentSSHServer(t *testing.T) {
 	}
 }
 
-// TestPasswordsAreShownNowhere looks at the report of a repository that refuses the password in its URL.
+// TestPasswordsAreShownNowhere looks at the reports of a repository that refuses the password in its URL, and of one that is gone.
 func TestPasswordsAreShownNowhere(t *testing.T) {
 	var user, password string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -199,11 +199,13 @@ func TestPasswordsAreShownNowhere(t *testing.T) {
 	}))
 	defer server.Close()
 	source := strings.Replace(server.URL, "http://", "http://t0ken-user:s3cret@", 1) + "/skills.git?key=s3cret"
-	_, report := open(t, Options{Source: source})
+	l, refused := open(t, Options{Source: source})
 	if user != "t0ken-user" || password != "s3cret" {
 		t.Errorf("sent: %s %s", user, password)
 	}
-	for _, text := range []string{report.Message, Describe(source, report), Shown(source)} {
+	server.Close()
+	gone := l.Reload(t.Context())
+	for _, text := range []string{refused.Message, Describe(source, refused), gone.Message, Shown(source)} {
 		if strings.Contains(text, "t0ken-user") || strings.Contains(text, "s3cret") || !strings.Contains(text, "/skills.git") {
 			t.Errorf("%s", text)
 		}
