@@ -31,6 +31,8 @@ func note(t *testing.T, s *Store, c ModelCall) (schema.Usage, schema.DaySum) {
 // TestACallIsNotedOnce, however often and from however many sides.
 func TestACallIsNotedOnce(t *testing.T) {
 	s := openStore(t)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s.now = func() time.Time { return now }
 	in := input("u", "p", "s", "hello")
 	begin(t, s, in)
 	var wg sync.WaitGroup
@@ -53,7 +55,7 @@ func TestACallIsNotedOnce(t *testing.T) {
 	if step != one {
 		t.Errorf("the second step has used %+v", step)
 	}
-	if want := (schema.DaySum{Date: schema.Date(time.Now()), Tokens: 60, CostMicroUSD: 3e6}); day != want {
+	if want := (schema.DaySum{Date: schema.Date(now), Tokens: 60, CostMicroUSD: 3e6}); day != want {
 		t.Errorf("the day's sum is %+v, want %+v", day, want)
 	}
 	step, day2, err := s.StepUsage(t.Context(), in.TurnRef, 1)
