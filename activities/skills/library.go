@@ -153,7 +153,7 @@ func (l *Library) fetch(ctx context.Context) (contents, string, error) {
 	if !IsURL(l.o.Source) {
 		root, err := os.OpenRoot(l.o.Source)
 		if err != nil {
-			return contents{}, "", fmt.Errorf("the folder %s can't be read", l.o.Source)
+			return contents{}, "", fmt.Errorf("the folder can't be read (%w)", err)
 		}
 		defer func() { _ = root.Close() }() // it was only read
 		c := load(root.FS(), l.forbid)
