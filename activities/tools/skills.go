@@ -44,7 +44,7 @@ type skillArgs struct {
 	Context    []string `json:"context"`
 }
 
-// read gives the arguments; without an action, what names a skill gets it, and what names none lists them.
+// readSkillArgs gives the arguments; without an action, what names a skill gets it, and what names none lists them.
 func readSkillArgs(args json.RawMessage) (a skillArgs, err error) {
 	if err := json.Unmarshal(args, &a); err != nil {
 		return a, badArguments(err)
@@ -85,7 +85,7 @@ func (InjectionSkills) Metadata() Metadata {
 func (ProtocolSkills) Metadata() Metadata { return skillTool(ProtocolSkillsName, protocolSkillsText) }
 
 func skillTool(name, text string) Metadata {
-	return Metadata{Name: name, Description: text, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return Metadata{Name: name, Description: text, Version: "1.0.0", Category: CategoryChat, Author: "GNS3 Copilot"}
 }
 
 // Schema describes the arguments.

@@ -17,7 +17,7 @@ type Category string
 const (
 	CategoryLab    Category = "lab"    // the GNS3 server alone
 	CategoryDevice Category = "device" // device consoles, so it runs on a worker near the lab
-	CategoryChat   Category = "chat"   // the conversation alone
+	CategoryChat   Category = "chat"   // what the worker has itself: the conversation, its skills
 )
 
 // Metadata describes a tool. Description is what the model reads.

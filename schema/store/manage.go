@@ -59,7 +59,8 @@ func (s Scope) RunIDs(ctx context.Context, session Session) ([]string, error) {
 
 // Delete removes the session with all that was said in it. What was sent to devices, and who allowed it, stays: the trail belongs to the
 // devices as much as to the conversation. So do its turns, without their texts, since an Idempotency-Key must not begin one of them
-// again, and what its model calls have used, which counts for its user and the day. It fails with CodeTurnRunning while a turn isn't over, and with CodeNotFound when the session is gone.
+// again, and what its model calls have used, which counts for its user and the day. It fails with CodeTurnRunning while a turn isn't over, and
+// with CodeNotFound when the session is gone.
 func (s Scope) Delete(ctx context.Context, session Session) error {
 	return s.store.tx(ctx, "delete session", func(db *gorm.DB) error {
 		var current Session
