@@ -2,7 +2,6 @@ package skills
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gns3copilot/schema"
@@ -25,7 +24,7 @@ func (s Skill) Summary() string {
 func (s Skill) Full() string {
 	n := mapping(s.head()...)
 	for _, key := range keys(s.body) {
-		if !slices.Contains(headKeys, key) {
+		if !inHead(key) {
 			n.Content = append(n.Content, scalar(key), get(s.body, key))
 		}
 	}
@@ -76,8 +75,14 @@ func there(known []string) string {
 	return "There are: " + schema.CutText(strings.Join(known, ", "), 4000) + "."
 }
 
-// headKeys are the keys that head shows.
-var headKeys = []string{"device_type", "protocol_key", "name", "description"}
+// inHead tells whether head shows what stands under a key.
+func inHead(key string) bool {
+	switch key {
+	case "device_type", "protocol_key", "name", "description":
+		return true
+	}
+	return false
+}
 
 // head is what every view begins with.
 func (s Skill) head() []pair {
@@ -98,7 +103,7 @@ func (s Skill) outline(fields []string) string {
 	for _, key := range keys(s.body) {
 		part := get(s.body, key)
 		switch {
-		case slices.Contains(headKeys, key) || part.Kind == yaml.ScalarNode:
+		case inHead(key) || part.Kind == yaml.ScalarNode:
 			continue
 		case key == "issues":
 			part = briefly(part, fields)
