@@ -134,8 +134,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 	if cut {
 		failure = nil
 	}
-	partial := failure != nil
-	if partial && !wasAborted {
+	if failure != nil && !wasAborted {
 		again := sink.attempt < mostAttempts(failure) && retryable(schema.AsError(failure))
 		then := next(failure, in, true, model.last)
 		if again || then != "" {
@@ -143,41 +142,15 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 			return out, faultOf(failure, schema.Failure{Attempts: sink.attempt, Next: then}, !again) // what comes says it all again
 		}
 	}
-	end, cancel := settle(ctx)
-	defer cancel()
-	lost := func(err error) error {
-		trouble(ctx, m.Bus, m.Log, in.TurnRef, sink.begun(), err)
-		return faultAt(err, sink.attempt, schema.MaxRuns)
-	}
 	message := assistantMessage(sink.id, in, answer)
 	message.ExtraFrom = model.Origin()
 	if cut {
 		spoil(&message.ToolCalls[len(message.ToolCalls)-1])
 	}
-	if !partial && message.Content == "" && message.ToolCalls == nil {
-		message.Content = emptyAnswer
-		if err := sink.delta(llm.Delta{Content: emptyAnswer}); err != nil {
-			return out, lost(err)
-		}
-	}
-	if partial {
-		// A call that may be cut in the middle must not be run, nor stand in the conversation without a result.
-		message.ToolCalls, message.Extra, message.ExtraFrom = nil, "", ""
-	}
-	if !partial {
-		if err := sink.complete(message.ToolCalls); err != nil {
-			return out, lost(err)
-		}
-	}
-	if err := sink.pub.Flush(end); err != nil {
-		return out, lost(err)
-	}
-	if !partial || message.Content != "" {
-		kept, err := m.Store.PutAssistant(end, in.TurnRef, in.Step, try(in, sink.attempt), message)
-		if err != nil {
-			return out, lost(err)
-		}
-		message = kept
+	message, err := m.put(ctx, in, sink, message, failure != nil)
+	if err != nil {
+		trouble(ctx, m.Bus, m.Log, in.TurnRef, sink.begun(), err)
+		return out, faultAt(err, sink.attempt, schema.MaxRuns)
 	}
 	if failure != nil && !wasAborted {
 		return out, faultAt(failure, sink.attempt, mostAttempts(failure))
@@ -185,6 +158,33 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 	out = described(message, used, day, sink.attempt)
 	out.Aborted, out.Truncated = wasAborted, cut
 	return out, nil
+}
+
+// put completes a message for its readers and stores it. Of one that broke off its text alone is kept: a call that may be cut in the middle
+// must not be run, nor stand in the conversation without a result.
+func (m *Models) put(ctx context.Context, in schema.CallModelInput, sink *sink, message store.Message, partial bool) (store.Message, error) {
+	end, cancel := settle(ctx)
+	defer cancel()
+	if partial {
+		message.ToolCalls, message.Extra, message.ExtraFrom = nil, "", ""
+	} else {
+		if message.Content == "" && message.ToolCalls == nil {
+			message.Content = emptyAnswer
+			if err := sink.delta(llm.Delta{Content: emptyAnswer}); err != nil {
+				return message, err
+			}
+		}
+		if err := sink.complete(message.ToolCalls); err != nil {
+			return message, err
+		}
+	}
+	if err := sink.pub.Flush(end); err != nil {
+		return message, err
+	}
+	if partial && message.Content == "" {
+		return message, nil
+	}
+	return m.Store.PutAssistant(end, in.TurnRef, in.Step, try(in, sink.attempt), message)
 }
 
 // spoil keeps a call that the output limit cut before its arguments began, which then look as if there were none, from being run.
