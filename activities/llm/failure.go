@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -43,11 +45,41 @@ var (
 // secret is the API key, which some providers repeat in their errors.
 type secret string
 
+// shortestSecret is how long a text must be to be looked for: a shorter one is a dummy, and part of too many words.
+const shortestSecret = 4
+
+// hide takes the key out of a provider's words, in each spelling in which programs repeat it, and its beginning where the words are cut in
+// the middle of it.
+func (s secret) hide(words string) string {
+	const instead = "[API key]"
+	if len(s) < shortestSecret {
+		return words
+	}
+	escaped := url.QueryEscape(string(s))
+	for _, form := range []string{
+		string(s), strings.ReplaceAll(string(s), "/", `\/`), escaped, smallEscapes(escaped), url.PathEscape(string(s)),
+		base64.RawStdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)),
+	} {
+		words = strings.ReplaceAll(words, form, instead)
+		for n := min(len(form), len(words)); n >= shortestSecret; n-- {
+			if strings.HasSuffix(words, form[:n]) {
+				words = words[:len(words)-n] + instead
+				break
+			}
+		}
+	}
+	return words
+}
+
+// percentEscape is a byte as it is in an address.
+var percentEscape = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+// smallEscapes writes the escapes of an address in small letters.
+func smallEscapes(s string) string { return percentEscape.ReplaceAllStringFunc(s, strings.ToLower) }
+
 // quote makes a provider's words fit for a message: in one line, bounded, without the key, and never a web page.
 func (s secret) quote(words string) string {
-	if len(s) > 3 { // a shorter one is a dummy, and part of too many words
-		words = strings.ReplaceAll(words, string(s), "[API key]")
-	}
+	words = s.hide(words)
 	words = strings.Join(strings.FieldsFunc(words, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 	if strings.HasPrefix(words, "<") {
 		return "(a web page)"

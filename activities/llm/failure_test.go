@@ -90,6 +90,7 @@ func statusRows() []row {
 		{name: "403", script: script{status: 403, body: object("")}, code: schema.CodeModelAuth},
 		{name: "the key in the answer", script: script{status: 401, body: `{"error":{"message":"Incorrect API key provided: ` + testKey + `."}}`}, code: schema.CodeModelAuth, says: []string{"provided: [API key]."}},
 		{name: "the key at the bound", script: script{status: 400, body: strings.Repeat("x", maxQuote-5) + testKey}, code: schema.CodeModelRefused, says: []string{"x[API"}},
+		{name: "the key where the excerpt ends", script: script{body: strings.Repeat("x", 190) + testKey}, code: schema.CodeModelBroken, says: []string{"x[API key]"}},
 		{name: "a key refused with 400", script: script{status: 400, body: `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]`}, code: schema.CodeModelAuth},
 		{name: "400", script: script{status: 400, body: object(`,"type":"invalid_request_error"`)}, code: schema.CodeModelRefused, says: []string{"kaputt", "base URL", "model name"}},
 		{name: "402", script: script{status: 402, body: object("")}, code: schema.CodeModelQuota, says: []string{"no credit or quota", "kaputt", "Add credit"}},
@@ -118,6 +119,31 @@ func statusRows() []row {
 		{name: "500", script: script{status: 500, body: object("")}, code: schema.CodeModelUnreachable, says: []string{"kaputt"}},
 		{name: "502 HTML", script: script{status: 502, body: "<html>Bad Gateway</html>"}, code: schema.CodeModelUnreachable, says: []string{"HTTP 502"}},
 		{name: "a long error is bounded", script: script{status: 400, body: "x" + strings.Repeat("ä", 5000)}, code: schema.CodeModelRefused, says: []string{"x" + strings.Repeat("ä", maxQuote/2-1) + "…"}},
+	}
+}
+
+// TestAKeyIsHiddenInAllSpellings: those of other programs too, and where the words end in its middle.
+func TestAKeyIsHiddenInAllSpellings(t *testing.T) {
+	const key = secret("sk/Key+0=é1")
+	for name, c := range map[string]struct{ words, want string }{
+		"as it is":           {"no sk/Key+0=é1.", "no [API key]."},
+		"twice":              {"sk/Key+0=é1sk/Key+0=é1", "[API key][API key]"},
+		"JSON of PHP":        {`{"k":"sk\/Key+0=é1"}`, `{"k":"[API key]"}`},
+		"an address":         {"https://x/?k=sk%2FKey%2B0%3D%C3%A91&l=1", "https://x/?k=[API key]&l=1"},
+		"in small letters":   {"k=sk%2fKey%2b0%3d%c3%a91", "k=[API key]"},
+		"a path":             {"/sk%2FKey+0=%C3%A91/x", "/[API key]/x"},
+		"base64":             {"c2svS2V5KzA9w6kx is bad", "[API key] is bad"},
+		"its beginning":      {"no sk/Ke", "no [API key]"},
+		"of another writing": {"no sk%2FK", "no [API key]"},
+		"too little of it":   {"no sk/", "no sk/"},
+		"another key":        {"no sk/Another", "no sk/Another"},
+	} {
+		if got := key.quote(c.words); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := secret("key").quote("a key is missing"); got != "a key is missing" {
+		t.Errorf("a dummy is looked for: %q", got)
 	}
 }
 
