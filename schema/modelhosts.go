@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // ModelHosts says to which hosts model calls may go. Users write base URLs, and a worker stands where they don't: beside a cloud's metadata
@@ -122,7 +123,8 @@ func (h ModelHosts) Allows(host string, ip netip.Addr) bool {
 		return false
 	}
 	name = plainName(name)
-	if literal, err := netip.ParseAddr(name); err == nil {
+	literal, err := netip.ParseAddr(name)
+	if err == nil {
 		ip = literal
 	}
 	ip = plainAddr(ip)
@@ -130,6 +132,8 @@ func (h ModelHosts) Allows(host string, ip netip.Addr) bool {
 	switch {
 	case slices.ContainsFunc(h.own, match):
 		return true
+	case err != nil && !isName(name):
+		return false
 	case ip.IsValid() && neverReached(ip):
 		return false
 	case h.given:
@@ -148,6 +152,10 @@ func (h ModelHosts) CheckURL(u *url.URL) error {
 		return nil
 	}
 	_, err := netip.ParseAddr(u.Hostname())
+	if err != nil && !isName(plainName(u.Hostname())) {
+		return Errorf(CodeInvalid, "The host %s is neither a plain name nor a plain address.", host).
+			WithHint("Write an address as 127.0.0.1 or [::1], and a name in ASCII: with xn-- where it has other letters.")
+	}
 	undecided := err != nil && slices.ContainsFunc(h.rules, func(r hostRule) bool { return r.isAddr })
 	if undecided {
 		return nil
@@ -159,6 +167,15 @@ func (h ModelHosts) CheckURL(u *url.URL) error {
 func (h ModelHosts) Refusal(host string) *Error {
 	return Errorf(CodeInvalid, "Model calls to %s are not allowed on this server.", host).
 		WithHint("Whoever runs the server allows hosts, private ones too, with --model-allow-hosts. Link-local addresses are never allowed.")
+}
+
+// ThisMachine tells whether a URL leads to the own machine, by the address of its loopback or by the name that is kept for it.
+func ThisMachine(u *url.URL) bool {
+	name := plainName(u.Hostname())
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return plainAddr(ip).IsLoopback()
+	}
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
 // HostPort gives the host of a URL with its port, also if it is the scheme's.
@@ -186,9 +203,25 @@ func (r hostRule) matches(name string, port uint16, ip netip.Addr) bool {
 	return name == r.name
 }
 
+// isName tells a host's name from what only some take for an address, such as 127.1 and 0x7f000001, and from one with letters that become
+// others, or an address, on the way: what is looked at must be what a resolver or a proxy is asked for.
+func isName(s string) bool {
+	last := s[strings.LastIndexByte(s, '.')+1:]
+	number := strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x")
+	return !number && !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
 func plainName(name string) string {
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
-	return strings.TrimSuffix(strings.ToLower(name), ".")
+	return strings.TrimSuffix(strings.Map(small, name), ".")
+}
+
+// small makes small letters of ASCII's alone: others would become ASCII's, and with them a name another one than is looked up.
+func small(r rune) rune {
+	if r >= 'A' && r <= 'Z' {
+		return r + 'a' - 'A'
+	}
+	return r
 }
 
 // plainAddr gives the IPv4 address that is meant by an IPv6 one: mapped, compatible, or behind NAT64.

@@ -55,7 +55,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if via == nil {
+	if via == nil || schema.ThisMachine(r.URL) { // to a proxy it would be the proxy's
 		return t.direct.RoundTrip(r)
 	}
 	if host := schema.HostPort(r.URL); !t.hosts.Allows(host, netip.Addr{}) {

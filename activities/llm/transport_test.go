@@ -106,6 +106,23 @@ func TestHostsBehindAProxy(t *testing.T) {
 	}
 }
 
+// TestThisMachineIsNotBehindTheProxy: there it would be the proxy's own machine, whoever else may reach that.
+func TestThisMachineIsNotBehindTheProxy(t *testing.T) {
+	proxy, asked := okServer(t)
+	at, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"localhost", "LOCALHOST", "localhost.", "x.localhost", "127.0.0.1", "127.8.9.1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"} {
+		transport := newTransport(parseHosts(t, ""), http.ProxyURL(at))
+		_, err := newClient(t, Options{BaseURL: "http://" + host + ":1/v1", Transport: transport}).Stream(t.Context(), Request{}, nil)
+		transport.CloseIdleConnections()
+		if asked.Load() > 0 || schema.CodeOf(err) != schema.CodeModelUnreachable {
+			t.Fatalf("%s: %v", host, err)
+		}
+	}
+}
+
 // TestRedirectsAreNotFollowed: neither to a host that is not allowed nor to one that is.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	server, asked := okServer(t)
