@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,7 @@ const (
 	maxExtraFields = 50
 	maxExtraBytes  = 16 << 10
 	maxExtraName   = 100
+	maxExtraDepth  = 32 // some of those who read configurations can't read much more
 )
 
 // The extra fields that mean something here: which configurations a turn goes on with, the model that makes titles, and what tokens cost.
@@ -31,15 +33,21 @@ const (
 const maxTitleModel = 200
 
 // checkExtra leaves out what is null, and gives the fields that mean something the one spelling that they are kept in. Those that an empty
-// text is to remove are null behind it.
+// text is to remove are null behind it. A field named config isn't kept as others are: it would be what an answer has in it, sent back, with a
+// key that nobody would seal.
 func (e *modelEdit) checkExtra() {
 	for name, value := range maps.Clone(e.fields.Extra) {
 		if value == nil {
 			delete(e.fields.Extra, name)
 			continue
 		}
-		if len(name) > maxExtraName {
+		switch {
+		case len(name) > maxExtraName:
 			e.fault("the name of a field is over 100 bytes long")
+		case strings.EqualFold(name, "config"):
+			e.fault("config: what answers have in it stands beside the other fields in a request")
+		case deeper(value, maxExtraDepth):
+			e.fault("a field holds values that lie deeper in one another than 32")
 		}
 		for _, known := range []string{failoverField, titleModelField, inputPriceField, outputPriceField} {
 			if strings.EqualFold(name, known) {
@@ -51,6 +59,20 @@ func (e *modelEdit) checkExtra() {
 	e.checkTitleModel()
 	e.checkPrice(inputPriceField)
 	e.checkPrice(outputPriceField)
+}
+
+// deeper tells whether values lie deeper in one another than so many levels.
+func deeper(value any, levels int) bool {
+	var inside []any
+	switch v := value.(type) {
+	case []any:
+		inside = v
+	case map[string]any:
+		inside = slices.Collect(maps.Values(v))
+	default:
+		return false
+	}
+	return levels == 0 || slices.ContainsFunc(inside, func(item any) bool { return deeper(item, levels-1) })
 }
 
 func (e *modelEdit) checkTitleModel() {

@@ -102,7 +102,7 @@ func (s *Server) modelRoutes(api huma.API) {
 // changeRoutes are the operations that change an owner's configurations.
 func changeRoutes[N newModel, C changedModel, K ownedModel](s *Server, api huma.API, path, whose, rights string) {
 	register(s, api, http.MethodPost, path, "Give "+whose+" a model configuration", createModel[N](s), creating,
-		about(tagModels, `Fields that aren't listed are kept and shown with the others: at most 50, 16 KiB together. They are no place for secrets. Some have a meaning:
+		about(tagModels, `Fields that aren't listed are kept and shown with the others: at most 50, 16 KiB together, 32 deep, and none named config. They are no place for secrets. Some have a meaning:
 failover, a list of at most 5 ids of configurations that the owner may use, or the word server for the server's own model: a turn goes on with the next of them when
 a provider is down or out of quota; title_model, a model at the same address that makes the titles; input_price and output_price, both or none, in US dollars per million
 tokens. An empty text removes the last three. 409 (conflict) when the owner has 100 configurations.`+rights, http.StatusForbidden, http.StatusConflict))
