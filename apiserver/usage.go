@@ -26,19 +26,16 @@ func (s *Server) usage(ctx context.Context, r request, in *usageInput) (*body[sc
 			return nil, err
 		}
 	}
-	user := r.ID
-	if in.UserID != "" && in.UserID != r.ID {
-		if !r.IsSuperadmin {
-			return nil, schema.Errorf(schema.CodeForbidden, "Only an administrator may see what another user has used.")
-		}
-		user = in.UserID
+	user, err := s.usageOf(r, in.UserID)
+	if err != nil {
+		return nil, err
 	}
 	if in.SessionID != "" {
 		if err := sessionName(in.SessionID); err != nil {
 			return nil, err
 		}
 	}
-	now := time.Now()
+	now := time.Now().UTC() // days are counted there, and all have 24 hours
 	today := schema.Date(now)
 	report := schema.UsageReport{UserID: user, Day: schema.DayUsage{Date: today, UsageSum: schema.UsageSum{CostKnown: true}},
 		Sessions: []schema.SessionUsage{}, Limits: s.limits.Turn.View()}
@@ -59,6 +56,18 @@ func (s *Server) usage(ctx context.Context, r request, in *usageInput) (*body[sc
 		report.Sessions, err = s.store.UsageOfSessions(ctx, filter, in.Limit)
 	}
 	return &body[schema.UsageReport]{Body: report}, err
+}
+
+// usageOf is the user whose sums the caller asks for: without an id the caller. It fails with CodeInvalid and CodeForbidden.
+func (s *Server) usageOf(r request, id string) (string, error) {
+	if id == "" {
+		return r.ID, nil
+	}
+	id, err := uuidParam("user_id", id)
+	if err == nil && id != r.ID && !r.IsSuperadmin {
+		err = schema.Errorf(schema.CodeForbidden, "Only an administrator may see what another user has used.")
+	}
+	return id, err
 }
 
 // checkDay refuses a turn of a user who has used up what a day allows. It fails with CodeUsageLimit.

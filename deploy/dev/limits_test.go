@@ -264,13 +264,18 @@ func TestUsageIsOnesOwn(t *testing.T) {
 		t.Errorf("an administrator sees %+v of %+v", seen, theirs)
 	}
 	me := admin.usageAt(suite.stack, "").UserID
-	for _, query := range []string{"?user_id=" + me, "?user_id=nobody"} {
+	for _, query := range []string{"?user_id=" + me, "?user_id=" + nowhere} {
 		a := student.ask(http.MethodGet, "/v3/copilot/usage"+query, "", student.bearer()...)
 		if a.status != http.StatusForbidden || a.Code != schema.CodeForbidden || strings.Contains(a.text, me) {
 			t.Errorf("%s is answered %d %s", query, a.status, a.text)
 		}
 	}
-	for _, query := range []string{"?days=0", "?days=367", "?limit=0", "?session_id=a.b", "?project_id=x"} {
+	for _, who := range []user{student, admin} {
+		if seen := who.usageAt(suite.stack, "?session_id="+session+"&user_id="+strings.ToUpper(theirs.UserID)); seen.UserID != theirs.UserID || len(seen.Days) != 1 {
+			t.Errorf("an id in other letters is another's: %+v", seen)
+		}
+	}
+	for _, query := range []string{"?days=0", "?days=367", "?limit=0", "?session_id=a.b", "?project_id=x", "?user_id=nobody", "?user_id=%00"} {
 		if a := student.ask(http.MethodGet, "/v3/copilot/usage"+query, "", student.bearer()...); a.status != http.StatusUnprocessableEntity {
 			t.Errorf("%s is answered %d %s", query, a.status, a.text)
 		}
