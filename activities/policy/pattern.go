@@ -26,7 +26,8 @@ type word struct {
 // parsePattern reads a pattern; its error completes a sentence that begins with the pattern.
 func parsePattern(text string) (pattern, error) {
 	p := pattern{text: text}
-	fields := strings.Fields(text)
+	// Only blanks part words: a carriage return or another end of a line would make one long pattern of two, which fits nothing.
+	fields := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' })
 	if n := len(fields); n > 1 && fields[n-1] == "$" {
 		p.ends, fields = true, fields[:n-1]
 	}

@@ -121,7 +121,7 @@ func readForbidden(list string) (reasons, error) {
 	var forbidden reasons
 	var faults []string
 	for i, line := range strings.Split(list, "\n") {
-		line, _, _ = strings.Cut(line, " #")
+		line, _, _ = strings.Cut(strings.ReplaceAll(line, "\t", " "), " #")
 		line = strings.ToLower(strings.TrimSpace(line))
 		if line == "" || line[0] == '#' {
 			continue

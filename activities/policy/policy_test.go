@@ -166,6 +166,14 @@ func TestWithForbidden(t *testing.T) {
 	if p.ForbiddenPatterns() != 2 {
 		t.Errorf("%d patterns", p.ForbiddenPatterns())
 	}
+	if p, err = policy.Default().WithForbidden("debug\t# floods the console\n"); err != nil || p.Commands("frr", []string{"debug all"}).Action != policy.Refuse {
+		t.Errorf("a comment behind a tab: %v", err)
+	}
+	for _, end := range []string{"\r", "\v", "\f", "\u0085", "\u2028", "\u00a0"} {
+		if _, err := policy.Default().WithForbidden("debug" + end + "test"); schema.CodeOf(err) != schema.CodeInvalid {
+			t.Errorf("lines that end with %q: %v", end, err)
+		}
+	}
 	_, err = policy.Default().WithForbidden("debug\nab(c\nx é\n")
 	if schema.CodeOf(err) != schema.CodeInvalid || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("faults: %v", err)
