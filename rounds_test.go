@@ -74,7 +74,9 @@ func roundOf(in scriptmodel.Request) int {
 }
 
 // leavesOut tells whether a request says that earlier messages are missing.
-func leavesOut(request json.RawMessage) bool { return strings.Contains(string(request), "Earlier messages left out") }
+func leavesOut(request json.RawMessage) bool {
+	return strings.Contains(string(request), "Earlier messages left out")
+}
 
 // TestFortyRoundsAndFiveKills runs a long turn against a model that is as strict as the strictest, kills the worker five times with SIGKILL,
 // three times in an answer and twice in a command, and sees the turn end well. The model reads less than the turn has words.

@@ -29,12 +29,26 @@ func IsURL(source string) bool { return strings.Contains(source, "://") || scpFo
 
 // Shown is a source as it may be shown: without a user, a password or a query.
 func Shown(source string) string {
-	u, err := url.Parse(source)
-	if err != nil || u.Host == "" {
+	scheme, rest, is := strings.Cut(source, "://")
+	if !is {
 		return source
+	}
+	u, err := parseURL(source)
+	if err != nil || u.Host == "" && scheme != "file" {
+		rest, _, _ = strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "?")
+		return scheme + "://" + rest
 	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
+}
+
+// parseURL reads a URL. It also fails for one in which the rest of a password became something else, because it has a # or a ? in it.
+func parseURL(source string) (*url.URL, error) {
+	u, err := url.Parse(source)
+	if err == nil && (u.Fragment != "" || strings.Contains(u.RawQuery, "@")) {
+		err = errors.New("a user's name or password isn't escaped")
+	}
+	return u, err
 }
 
 // clone fetches the newest commit of a branch, and gives the files that the skills are in as a zip archive whose comment is the commit. Its
@@ -44,7 +58,11 @@ func clone(ctx context.Context, source, branch string) (archive []byte, commit s
 	if branch != "" {
 		o.ReferenceName = plumbing.NewBranchReferenceName(branch)
 	}
-	if u, err := url.Parse(source); err == nil && u.User != nil && strings.HasPrefix(u.Scheme, "http") {
+	u, err := parseURL(source)
+	if err != nil && strings.Contains(source, "://") { // the error repeats all of it
+		return nil, "", fmt.Errorf("%s can't be cloned (its URL can't be read; in a password %% is written %%25, / %%2F, # %%23, ? %%3F and @ %%40)", Shown(source))
+	}
+	if err == nil && u.User != nil && strings.HasPrefix(u.Scheme, "http") {
 		password, _ := u.User.Password()
 		o.Auth = &http.BasicAuth{Username: u.User.Username(), Password: password}
 		u.User = nil

@@ -223,6 +223,30 @@ func TestURLsAndFolders(t *testing.T) {
 	}
 }
 
+// TestPasswordsThatAreNotEscapedAreNotShown: what is no URL because of them is repeated by errors of the libraries.
+func TestPasswordsThatAreNotEscapedAreNotShown(t *testing.T) {
+	for _, source := range []string{
+		"http://me:s3c%ret@127.0.0.1:1/x.git", "http://me:s3c ret@127.0.0.1:1/x.git", "http://me:s3c#ret@127.0.0.1:1/x.git", "http://me:s3c/ret@127.0.0.1:1/x.git",
+		"http://me:12#s3cret@127.0.0.1:1/x.git", "http://me:12?s3cret@127.0.0.1:1/x.git", "http://me:s3c@ret@127.0.0.1:1/x.git", " http://me:s3cret@127.0.0.1:1/x.git",
+		"http:///me:s3cret@127.0.0.1:1/x.git", "http://127.0.0.1:1/x.git?token=s3cret", "http://me:12345@127.0.0.1:1/x.git?token=s3cret",
+	} {
+		_, _, err := clone(t.Context(), source, "")
+		if err == nil {
+			t.Fatalf("%s was cloned", source)
+		}
+		for _, text := range []string{err.Error(), Shown(source)} {
+			if strings.Contains(text, "s3c") || strings.Contains(text, "ret@") || !strings.Contains(text, "127.0.0.1:1/x.git") {
+				t.Errorf("%s: %s", source, text)
+			}
+		}
+	}
+	for _, source := range []string{"file:///srv/a@b/skills", "/srv/a@b", "git@example.com:a/b.git", "https://example.com/a.git"} {
+		if got := Shown(source); got != source {
+			t.Errorf("%s is shown as %s", source, got)
+		}
+	}
+}
+
 // packed writes an object of a pack: its kind, the length that it claims, and its content.
 func packed(kind byte, length uint64, content []byte) []byte {
 	first := kind<<4 | byte(length&15)

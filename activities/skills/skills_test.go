@@ -90,6 +90,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ file, text, want string }{
 		"aliases that explode":          {"packet_analysis/x.yaml", bomb, "more than 20000 values"},
+		"a text with many aliases":      {"device/x.yaml", "name: x\ndevice_type: x\na: &a " + strings.Repeat("x", 100<<10) + "\nb: [" + strings.Repeat("*a,", 5000) + "]\n", "more than 1024 KiB"},
 		"an alias to itself":            {"packet_analysis/x.yaml", "name: x\nprotocol_key: x\na: &a [*a]\n", ""},
 		"nested too deep":               {"packet_analysis/x.yaml", "name: x\nprotocol_key: x\na: " + strings.Repeat("[", 100) + strings.Repeat("]", 100), "deeper"},
 		"nested very deep":              {"packet_analysis/x.yaml", "name: x\nprotocol_key: x\na: " + strings.Repeat("[", 100_000), ""},

@@ -11,10 +11,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Bounds of a YAML file: how deep its values lie in one another, and how many there are once its aliases are written out.
+// Bounds of a YAML file: how deep its values lie in one another, and how many there are, with how many bytes, once its aliases are written out.
 const (
-	maxDepth  = 24
-	maxValues = 20_000
+	maxDepth   = 24
+	maxValues  = 20_000
+	maxWritten = 1 << 20
 )
 
 // parse reads a file of one YAML document, which must be a mapping. The mapping that it gives has no aliases, comments or styles of
@@ -35,7 +36,7 @@ func parse(text string) (_ *yaml.Node, twice []string, _ error) {
 	if doc.Kind != yaml.DocumentNode || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, nil, errors.New("it isn't a mapping of names to values")
 	}
-	c := copying{left: maxValues}
+	c := copying{left: maxValues, bytes: maxWritten}
 	n, err := c.value(doc.Content[0], maxDepth)
 	return n, c.twice, err
 }
@@ -43,16 +44,20 @@ func parse(text string) (_ *yaml.Node, twice []string, _ error) {
 // copying copies values with their aliases written out.
 type copying struct {
 	left  int // how many more there may be
+	bytes int // and of how many bytes
 	twice []string
 }
 
 func (c *copying) value(n *yaml.Node, depth int) (*yaml.Node, error) {
 	c.left--
+	c.bytes -= len(n.Value)
 	switch {
 	case depth == 0:
 		return nil, fmt.Errorf("line %d: values lie deeper in one another than %d", n.Line, maxDepth)
 	case c.left < 0:
 		return nil, fmt.Errorf("it has more than %d values, its aliases written out", maxValues)
+	case c.bytes < 0:
+		return nil, fmt.Errorf("it has more than %d KiB, its aliases written out", maxWritten>>10)
 	case n.Kind == yaml.AliasNode:
 		return c.value(n.Alias, depth-1)
 	}
