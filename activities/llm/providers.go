@@ -109,6 +109,7 @@ func (p provider) of(model string) provider {
 	p.thinks = p.thinks || p.name == custom && thinkingModels.MatchString(model)
 	if p.limit == "" {
 		p.limit = limitOld // the name that most servers know
+		//lint:ignore SA1019 whether the model still takes the deprecated name is the question
 		if refuses(openai.ChatCompletionRequest{Model: model, MaxTokens: 1}, openai.ErrReasoningModelMaxTokensDeprecated) {
 			p.limit = limitNew
 		}
