@@ -21,6 +21,9 @@ const (
 	minTitle    = 3
 )
 
+// longestTitle bounds a title in bytes: what a reader counts as one character may have any number of accents.
+const longestTitle = 1 << 10
+
 // titleTokens bounds the answer: a model that rambles keeps others waiting, one that thinks first needs some room.
 const titleTokens = 1000
 
@@ -108,19 +111,23 @@ func fallbackTitle(message string) string {
 	return "Untitled Session"
 }
 
-// oneLine puts a blank for every run of blanks, line ends and characters that can't be seen.
+// oneLine puts a blank for every run of blanks, line ends, characters that can't be seen and those that turn the writing around, which would
+// turn what a page shows beside a title too.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || turnsAround(r) }), " ")
 }
+
+// turnsAround tells whether a character begins or ends an embedding, an override or an isolate of the writing's direction.
+func turnsAround(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
 // shorten cuts at the border of a grapheme cluster and ends a cut text with an ellipsis.
 func shorten(s string, max int) string {
-	if uniseg.GraphemeClusterCount(s) <= max {
+	if len(s) <= longestTitle && uniseg.GraphemeClusterCount(s) <= max {
 		return s
 	}
 	var b strings.Builder
 	g := uniseg.NewGraphemes(s)
-	for n := 0; n < max-1 && g.Next(); n++ {
+	for n := 0; n < max-1 && g.Next() && b.Len()+len(g.Str()) <= longestTitle; n++ {
 		b.WriteString(g.Str())
 	}
 	return strings.TrimRight(b.String(), " ") + "…"

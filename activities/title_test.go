@@ -38,15 +38,18 @@ func TestTitles(t *testing.T) {
 		"Routing on R1\n\nI chose it since it is about routing.": "Routing on R1",
 		strings.Repeat("नमस्ते ", 20):                            strings.TrimRight(graphemes(strings.Repeat("नमस्ते ", 20), 39), " ") + "…",
 		"a\x1b[31m red title\x00 here":                           "a [31m red title here",
+		"\u202eon R1 \u2066شبكة\u2069 routing\u202c":             "on R1 شبكة routing",
+		"abcd" + strings.Repeat("\u0301", 5<<20):                 "abc…",
 	} {
 		if got := cleanTitle(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 	for in, want := range map[string]string{
-		"show version on R1":    "show version on R1",
-		strings.Repeat("y", 60): strings.Repeat("y", 29) + "…",
-		"\n\t ":                 "Untitled Session",
+		"show version on R1":                        "show version on R1",
+		strings.Repeat("y", 60):                     strings.Repeat("y", 29) + "…",
+		"ping d" + strings.Repeat("\u0301", 10_000): "ping…",
+		"\n\t ": "Untitled Session",
 	} {
 		if got := fallbackTitle(in); got != want || uniseg.GraphemeClusterCount(got) > maxFallback {
 			t.Errorf("%q: %q, want %q", in, got, want)
