@@ -30,8 +30,10 @@ const maxDepth = 10
 // The words by which errors are told apart. They are looked for in the provider's types and codes, which are meant for programs, and in its
 // message only where providers give nothing else.
 var (
-	contextPattern = regexp.MustCompile(`(?i)context[_ ]?(length|window|size)|maximum context|prompt is too long|input (is|token count).*(too long|exceeds)|` +
-		`too many (input )?tokens|maximum number of tokens|reduce the length`)
+	contextPattern = regexp.MustCompile(`(?i)context[_ ]?(length|window|size|limit)|maximum (context|prompt|input)|prompt (is |tokens )?too long|` +
+		`input (is|token count).*(too long|exceeds)|range of input length|too many (input )?tokens|maximum number of tokens|reduce the length|` +
+		`exceed(s|ed)? (max message|model token)|max_seq_len|inputs. (tokens \+|must have less than)|上下文|超长|(输入|提示词?|消息|内容).{0,20}(过长|太长|超[过出])|` +
+		`token.{0,20}超[过出]|超[过出].{0,20}(token|长度)`)
 	keyPattern   = regexp.MustCompile(`(?i)(invalid|incorrect) api[ _]key|api[ _]key (is )?(not valid|invalid|missing)`)
 	authKinds    = regexp.MustCompile(`(?i)authentication|permission|unauthori[sz]ed|forbidden|api_key`)
 	paymentKinds = regexp.MustCompile(`(?i)insufficient_(quota|balance|funds)|quota_?exceeded|exceeded_current_quota|billing|payment`)

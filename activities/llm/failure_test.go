@@ -147,6 +147,46 @@ func TestAKeyIsHiddenInAllSpellings(t *testing.T) {
 	}
 }
 
+// contextRows are the words in which providers say, with one status or in their stream, that a conversation is too long.
+func contextRows() []row {
+	var rows []row
+	for provider, words := range map[string]string{
+		"Anthropic":   "input length and `max_tokens` exceed context limit: 199000 + 8000 > 200000, decrease input length or `max_tokens` and try again",
+		"xAI":         "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
+		"Moonshot":    "Invalid request: Your request exceeded model token limit: 8192",
+		"DashScope":   "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]",
+		"Volcengine":  "Total tokens of image and text exceed max message tokens",
+		"Baidu":       "prompt tokens too long",
+		"SiliconFlow": "length of prompt_tokens (40000) must be less than max_seq_len (32768)",
+		"TGI":         "Input validation error: `inputs` must have less than 4095 tokens. Given: 9000",
+		"Zhipu":       "Prompt 超长",
+		"Chinese 1":   "输入内容过长，请缩短后重试",
+		"Chinese 2":   "请求的 token 数量超过了模型的最大限制",
+		"Chinese 3":   "超出模型最大上下文长度",
+		"Chinese 4":   "输入长度超过最大长度限制",
+	} {
+		object, err := marshal(map[string]any{"error": map[string]any{"message": words, "type": "invalid_request_error", "code": "1261"}})
+		if err != nil {
+			panic(err)
+		}
+		rows = append(rows,
+			row{name: "context, " + provider, script: script{status: 400, body: string(object)}, code: schema.CodeModelContext},
+			row{name: "context in the stream, " + provider, script: script{body: sse(string(object))}, code: schema.CodeModelContext})
+	}
+	for name, words := range map[string]string{
+		"a large max_tokens":           "max_tokens is too large: 9000. This model supports at most 4096 completion tokens.",
+		"a parameter in Chinese":       "参数 temperature 超过了允许的范围",
+		"a model's name in Chinese":    "模型不存在，请检查模型代码",
+		"content refused in Chinese":   "系统检测到输入或生成内容可能包含不安全或敏感内容",
+		"a format refused in Chinese":  "messages 参数非法。请检查文档。",
+		"a number of tools in Chinese": "tools 数量超过 128 个",
+	} {
+		body := `{"error":{"message":"` + words + `","type":"invalid_request_error","code":"1210"}}`
+		rows = append(rows, row{name: "no context, " + name, script: script{status: 400, body: body}, code: schema.CodeModelRefused})
+	}
+	return rows
+}
+
 // refuseDial fails as the network does.
 type refuseDial struct{ err error }
 

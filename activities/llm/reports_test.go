@@ -59,5 +59,5 @@ func TestBeyondReports(t *testing.T) {
 }
 
 func allRows() []row {
-	return slices.Concat(toolCallRows(), answerRows(), extraRows(), streamRows(), statusRows())
+	return slices.Concat(toolCallRows(), answerRows(), extraRows(), streamRows(), statusRows(), contextRows())
 }
