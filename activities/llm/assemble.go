@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	openai "github.com/sashabaranov/go-openai"
 
@@ -169,6 +170,7 @@ func (a *assembler) text(s string) error {
 	if s == "" {
 		return nil
 	}
+	s = strings.ReplaceAll(s, "\x00", string(utf8.RuneError)) // no text for people, and PostgreSQL stores none that has it
 	a.content.WriteString(s)
 	return a.hand(Delta{Content: s})
 }
@@ -238,23 +240,20 @@ func (a *assembler) hand(d Delta) error {
 	return nil
 }
 
-// readUsage keeps the last counts: a provider that sends them with each event sends running totals.
+// readUsage keeps the last counts: a provider that sends them with each event sends running totals. Some send what was read with the first
+// event alone, and what was written with the last.
 func (a *assembler) readUsage(value []byte) {
-	var u Usage
 	for key, v := range fields(value) {
 		n, err := strconv.Atoi(string(v))
-		if err != nil || n < 0 {
+		if err != nil || n <= 0 { // a zero is what a server sends that doesn't count
 			continue
 		}
 		switch string(key) {
 		case "prompt_tokens", "input_tokens":
-			u.Input = n
+			a.usage.Input = n
 		case "completion_tokens", "output_tokens":
-			u.Output = n
+			a.usage.Output = n
 		}
-	}
-	if u != (Usage{}) { // zeros are what a server sends that doesn't count
-		a.usage = u
 	}
 }
 
@@ -266,8 +265,11 @@ func (a *assembler) answer(requestSize int) Answer {
 		out.ToolCalls = append(out.ToolCalls, k.toolCall())
 		size += k.args.Len()
 	}
-	if out.Usage == (Usage{}) {
-		out.Usage = Usage{Input: (requestSize + 3) / 4, Output: (size + 3) / 4, Estimated: true}
+	if out.Usage.Input == 0 { // there is no request of no tokens
+		out.Usage.Input, out.Usage.Estimated = (requestSize+3)/4, true
+	}
+	if out.Usage.Output == 0 && size > 0 {
+		out.Usage.Output, out.Usage.Estimated = (size+3)/4, true
 	}
 	return out
 }
