@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 	"unicode"
 
 	"gns3copilot/activities/llm"
@@ -102,6 +103,15 @@ func mostAttempts(err error) int {
 	}
 }
 
+// patience is how long a provider may let us wait while there is another model behind it.
+const patience = 10 * time.Second
+
+// askAgain tells whether the same model is asked once more.
+func askAgain(failure error, attempt int, last bool) bool {
+	e := schema.AsError(failure)
+	return attempt < mostAttempts(failure) && retryable(e) && (last || e.RetryAfter <= patience)
+}
+
 // maxTrims is how often a conversation is made shorter that the model finds too long.
 const maxTrims = 1
 
@@ -135,10 +145,12 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 		failure = nil
 	}
 	if failure != nil && !wasAborted {
-		again := sink.attempt < mostAttempts(failure) && retryable(schema.AsError(failure))
+		again := askAgain(failure, sink.attempt, model.last)
 		then := next(failure, in, true, model.last)
-		if again || then != "" {
+		if again {
 			trouble(ctx, m.Bus, m.Log, in.TurnRef, sink.begun(), failure)
+		}
+		if again || then != "" {
 			return out, faultOf(failure, schema.Failure{Attempts: sink.attempt, Next: then}, !again) // what comes says it all again
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // callModel gets one step's message. It waits for the owner's token as often as that is missing; when a model can't answer, the next of the
 // turn's models is asked, and when the conversation is too long, less of it is sent. Both hold for the rest of the turn.
 func (t *turn) callModel() (schema.CallModelOutput, error) {
-	var given *schema.Failure // why the model before was given up
+	var given *schema.Failure // why the last model was given up that could be asked
+	var refusal error         // the same as its activity has said it
 	for run := 0; ; {
 		out, err := t.tryModel(run, given)
 		failure := failureOf(err)
@@ -26,15 +27,25 @@ func (t *turn) callModel() (schema.CallModelOutput, error) {
 		case failure.Next == schema.NextModel:
 			run++
 			t.model, t.trim = t.model+1, 0
-			given = failure
+			if given == nil || !unusable(failure) {
+				given, refusal = failure, err
+			}
 		case failure.Next == schema.NextTrim:
 			run++
 			t.trim++
 			given = nil
+		case refusal != nil && unusable(failure):
+			return out, refusal
 		default:
 			return out, err
 		}
 	}
+}
+
+// unusable tells that a model was not asked because its configuration is gone or at fault. What the one before it failed with is then what
+// people want to know.
+func unusable(f *schema.Failure) bool {
+	return f.Attempts == 0 && (f.Code == schema.CodeModelNotConfigured || f.Code == schema.CodeInvalid)
 }
 
 // tryModel asks one model, up to as often as one is asked.

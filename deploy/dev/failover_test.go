@@ -1,6 +1,8 @@
 package dev_test
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +41,7 @@ func TestFailover(t *testing.T) {
 	for _, f := range []modelFault{
 		{name: "revoked key", step: status(401, reason, kind, asJSON), code: schema.CodeModelAuth, tries: 1},
 		{name: "busy for an hour", step: status(429, reason, kind, asJSON, waitFor, "3600"), code: schema.CodeModelBusy, tries: 1},
+		{name: "busy for 50 s", step: status(429, reason, kind, asJSON, waitFor, "50"), code: schema.CodeModelBusy, tries: 1},
 		{name: "down", step: status(500, reason, kind, asJSON), code: schema.CodeModelUnreachable, tries: 3},
 		{name: "a page", step: status(200, page, kind, asHTML), code: schema.CodeModelBroken, tries: 1},
 		{name: "cut in mid-text", step: func(r *scriptmodel.Reply) { r.Say("half of "); r.Cut() }, code: schema.CodeModelUnreachable, tries: 3},
@@ -59,6 +62,9 @@ func TestFailover(t *testing.T) {
 			told := failovers(events)
 			if len(told) != 1 || told[0].Model != "the second" || told[0].Code != f.code || told[0].Reason == "" {
 				t.Errorf("told %+v", told)
+			}
+			if strings.Contains(types(events), string(schema.EventWaiting)) {
+				t.Errorf("told to wait: %s", types(events))
 			}
 			checkConversation(t, u.history(session), "user: "+f.name, "assistant: ", "tool", "assistant: from the second")
 			first.On("and now", text("back again"))
@@ -99,6 +105,42 @@ func TestFailoverEnds(t *testing.T) {
 			t.Errorf("%s %+v", types(events), last(events).Event)
 		}
 	})
+}
+
+// TestFailoverPastADeletedModel: a configuration that is deleted while it stands in reserve is passed over, and what people are told is why
+// the model before it was given up.
+func TestFailoverPastADeletedModel(t *testing.T) {
+	u := login(t, "student")
+	models := u.models()
+	defer u.clearModels(suite.stack, models)
+	for _, c := range []struct {
+		behind string // the id of the model behind the deleted one
+		want   string
+	}{
+		{`, "server"`, "failover content done "},
+		{"", "error done "},
+	} {
+		reserve := u.model(models, modelBody("reserve"))
+		first := scriptmodel.Start()
+		defer first.Close()
+		message := "past a deleted model" + c.behind
+		first.On(message, func(r *scriptmodel.Reply) {
+			if status, text := u.raw(http.MethodDelete, models+"/"+reserve.ConfigID, "", true); status != http.StatusNoContent {
+				t.Errorf("delete: %d %s", status, text)
+			}
+			r.Fail(http.StatusUnauthorized, reason)
+		})
+		suite.model.On(message, text("from the server's"))
+		body := modelBody("first", fmt.Sprintf(`"failover": [%q%s]`, reserve.ConfigID, c.behind))
+		made := u.model(models, strings.Replace(body, suite.model.BaseURL(), first.BaseURL(), 1))
+		events := u.request(schema.ChatRequest{Message: message, SessionID: newSession(), TurnOptions: schema.TurnOptions{ModelConfigID: made.ConfigID}})
+		if got := types(events); got != c.want {
+			t.Errorf("%s: %s", message, got)
+		}
+		if told := events[0]; told.Code != schema.CodeModelAuth || !strings.Contains(told.Reason+told.Error, "refuses the API key") {
+			t.Errorf("told %+v", told.Event)
+		}
+	}
 }
 
 // TestContextIsTrimmedHarderOnce: a provider that finds the conversation too long is asked once more with less of it.
