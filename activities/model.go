@@ -259,7 +259,7 @@ func assistantMessage(id string, in schema.CallModelInput, answer llm.Answer) st
 	return m
 }
 
-// restartNote is the first thing a repeated answer says, for clients that can only append.
+// restartNote is the last thing that an interrupted answer says, for clients that can only append.
 const restartNote = "\n\n[The answer was interrupted and starts again.]\n\n"
 
 // try counts the tries of a step, over all activities that were begun for it.
@@ -283,8 +283,9 @@ func (m *Models) takeOver(ctx context.Context, in schema.CallModelInput, model c
 	var events []schema.Event
 	if ok && last.MessageID == id {
 		events = append(events,
-			schema.Event{Type: schema.EventRetry, Reason: "The answer was interrupted.", MessageID: id, Attempt: try(in, attempt)},
-			schema.Event{Type: schema.EventContent, Content: restartNote, MessageID: id, Attempt: try(in, attempt)})
+			// It goes with what it is about: a client that discards that has what the history will have.
+			schema.Event{Type: schema.EventContent, Content: restartNote, MessageID: id, Attempt: try(in, attempt) - 1},
+			schema.Event{Type: schema.EventRetry, Reason: "The answer was interrupted.", MessageID: id, Attempt: try(in, attempt)})
 	}
 	for _, ev := range events {
 		if err := m.Bus.Publish(ctx, in.TurnRef, ev, ""); err != nil {

@@ -237,7 +237,7 @@ func TestModelsThatRecover(t *testing.T) {
 		"429 for a second":    {status(429, reason, kind, asJSON, waitFor, "1"), "waiting content done "},
 		"500":                 {status(500, reason, kind, asJSON), "content done "},
 		"503 page":            {status(503, page, kind, asHTML), "content done "},
-		"cut in mid-call":     {func(r *scriptmodel.Reply) { r.Call(commandsTool, `{"device_configs": [`); r.Cut() }, "tool_call retry content done "},
+		"cut in mid-call":     {func(r *scriptmodel.Reply) { r.Call(commandsTool, `{"device_configs": [`); r.Cut() }, "tool_call content retry content done "},
 		"an error in mid-way": {func(r *scriptmodel.Reply) { r.Say("half "); r.Event(`{"error":{"message":"boom"}}`) }, "content retry content done "},
 	}
 	sessions, streams := map[string]string{}, map[string]*client.Stream{}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -159,14 +160,9 @@ func TestAModelThatBreaksOffIsAskedAgain(t *testing.T) {
 	if got := types(events); got != "content retry content done " {
 		t.Fatalf("%s", got)
 	}
-	var after []client.Received
-	for i, ev := range events {
-		if ev.Type == schema.EventRetry {
-			after = events[i+1:]
-		}
-	}
-	if !strings.HasSuffix(said(after), "half whole") || !strings.Contains(after[0].Content, "starts again") {
-		t.Errorf("%q", said(after))
+	at := slices.IndexFunc(events, isType(schema.EventRetry))
+	if before, after := events[at-1], said(events[at:]); after != "half whole" || !strings.Contains(before.Content, "starts again") || before.Attempt != 1 {
+		t.Errorf("%+v, then %q", before.Event, after)
 	}
 	if h := u.history(session); h.Messages[1].Content != "half whole" || h.LLMCalls != 2 {
 		t.Errorf("%+v %d", h.Messages[1], h.LLMCalls)
