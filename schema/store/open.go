@@ -150,6 +150,15 @@ func (s *Store) tx(ctx context.Context, what string, fn func(*gorm.DB) error) (e
 	return nil
 }
 
+// notText is PostgreSQL's word for a text with NUL in it, or one that isn't UTF-8. Another try won't help.
+const notText = "22021"
+
+// stateError is an error of PostgreSQL's.
+type stateError interface {
+	error
+	SQLState() string
+}
+
 // domainError leaves domain errors and cancellations as they are; whatever else a database says means that it can't be used now.
 func domainError(err error) error {
 	if _, ok := errors.AsType[*schema.Error](err); ok || errors.Is(err, context.Canceled) {
@@ -157,6 +166,9 @@ func domainError(err error) error {
 	}
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return schema.Errorf(schema.CodeNotFound, "Not found").WithCause(err)
+	}
+	if e, ok := errors.AsType[stateError](err); ok && e.SQLState() == notText {
+		return schema.Errorf(schema.CodeInvalid, "A text holds NUL, or is not UTF-8.").WithHint("Leave out the character that can't be seen.").WithCause(err)
 	}
 	return unavailable(err)
 }

@@ -325,3 +325,18 @@ func TestKeysDependOnEachPart(t *testing.T) {
 		seen[k] = true
 	}
 }
+
+// pgError is an error as the PostgreSQL driver gives it.
+type pgError string
+
+func (e pgError) Error() string    { return "ERROR (SQLSTATE " + string(e) + ")" }
+func (e pgError) SQLState() string { return string(e) }
+
+// TestATextThatPostgresRefuses can't be stored by trying again, unlike whatever else goes wrong with a database.
+func TestATextThatPostgresRefuses(t *testing.T) {
+	for state, want := range map[string]schema.Code{"22021": schema.CodeInvalid, "57P01": schema.CodeUnavailable} {
+		if got := schema.CodeOf(domainError(fmt.Errorf("store: %w", pgError(state)))); got != want {
+			t.Errorf("%s: %s, want %s", state, got, want)
+		}
+	}
+}
