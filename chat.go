@@ -21,6 +21,7 @@ type chatCmd struct {
 	Project string `help:"Project, by name or id; the only opened one when not given."`
 	Session string `help:"Conversation to go on with; a new one when not given."`
 	Mode    string `help:"teaching_assistant, lab_automation_assistant or troubleshooting_injection; the server's default when not given."`
+	Model   string `name:"model-config" help:"Model configuration that answers, by name or id, or the word server for the server's own model; your default when not given."`
 	Attach  bool   `env:"-" help:"Send nothing: follow the last turn of --session from its beginning."`
 	JSON    bool   `name:"json" help:"Print each event as a line of JSON."`
 	Full    bool   `help:"Show all of what devices say, however long."`
@@ -63,6 +64,10 @@ func (c *chatCmd) Run(ctx context.Context, out *console) error {
 	if err != nil {
 		return err
 	}
+	model, err := c.model(ctx, api)
+	if err != nil {
+		return err
+	}
 	session := c.Session
 	if session == "" {
 		session = uuid.NewString()
@@ -71,7 +76,7 @@ func (c *chatCmd) Run(ctx context.Context, out *console) error {
 	if !c.JSON {
 		v.note("session " + session)
 	}
-	err = c.follow(ctx, api, project, session, v)
+	err = c.follow(ctx, api, project, session, model, v)
 	v.end()
 	if err != nil {
 		return err
@@ -86,7 +91,7 @@ func (c *chatCmd) Run(ctx context.Context, out *console) error {
 }
 
 // follow hands the turn's events to the view. The first Ctrl-C aborts the turn and waits for its end; the second leaves at once.
-func (c *chatCmd) follow(ctx context.Context, api *client.Client, project, session string, v *view) error {
+func (c *chatCmd) follow(ctx context.Context, api *client.Client, project, session, model string, v *view) error {
 	// The turn goes on until it says that it is done, so the stream isn't cut by the first interrupt.
 	stream, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
@@ -116,6 +121,7 @@ func (c *chatCmd) follow(ctx context.Context, api *client.Client, project, sessi
 		return api.Follow(stream, project, session, "", show)
 	}
 	request := schema.ChatRequest{Message: strings.Join(c.Message, " "), SessionID: session, CopilotMode: schema.Mode(c.Mode)}
+	request.ModelConfigID = model
 	lost := func(error) {
 		v.note("the connection was lost; attaching again")
 		questions.remind()
@@ -147,6 +153,33 @@ func abortThenLeave(api *client.Client, project, session string, v *view, leave 
 	case <-again:
 	case <-ctx.Done():
 	}
+}
+
+// model finds the configuration that was named: its id, or "" when none was.
+func (c *chatCmd) model(ctx context.Context, api *client.Client) (string, error) {
+	if c.Model == "" || c.Model == schema.ServerModels {
+		return c.Model, nil
+	}
+	list, err := api.Models(ctx)
+	if err != nil {
+		return "", err
+	}
+	found, names := "", []string{schema.ServerModels}
+	for _, m := range list.Configs {
+		names = append(names, fmt.Sprintf("%s (%s)", m.Name, m.ConfigID))
+		switch {
+		case m.ConfigID == c.Model:
+			return m.ConfigID, nil
+		case m.Name == c.Model && found != "":
+			return "", schema.Errorf(schema.CodeConflict, "There are several model configurations %q.", c.Model).WithHint("Name one by its id.")
+		case m.Name == c.Model:
+			found = m.ConfigID
+		}
+	}
+	if found == "" {
+		return "", schema.Errorf(schema.CodeNotFound, "You have no model configuration %q.", c.Model).WithHint("You may use:\n    %s", strings.Join(names, "\n    "))
+	}
+	return found, nil
 }
 
 // project finds the project that was named, or the only opened one.

@@ -41,7 +41,7 @@ func (v *view) show(ev client.Received) error {
 	defer v.mu.Unlock()
 	switch ev.Type {
 	case schema.EventError:
-		v.failure = (&schema.Error{Code: ev.Code, Message: ev.Error}).WithHint("%s", ev.Hint)
+		v.failure = (&schema.Error{Code: ev.Code, Message: from(ev.Model) + ev.Error}).WithHint("%s", ev.Hint)
 	case schema.EventAbort:
 		v.aborted = true
 	case schema.EventDone:
@@ -93,7 +93,7 @@ func (v *view) text(ev schema.Event) error {
 	case schema.EventRetry:
 		v.line("· %s What was shown of this answer is void.", ev.Reason)
 	case schema.EventFailover:
-		v.line("· %s %s goes on.", ev.Reason, ev.Model)
+		v.line("· %s %q goes on.", ev.Reason, ev.Model)
 	case schema.EventReset:
 		v.line("· %s The turn is shown from its beginning.", ev.Reason)
 	case schema.EventAbort:
@@ -104,6 +104,14 @@ func (v *view) text(ev schema.Event) error {
 		}
 	}
 	return nil
+}
+
+// from says which model an error is of.
+func from(model string) string {
+	if model == "" {
+		return ""
+	}
+	return printable(model) + ": "
 }
 
 func progressTail(p *schema.DeviceProgress) string {

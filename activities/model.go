@@ -151,7 +151,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 			trouble(ctx, m.Bus, m.Log, in.TurnRef, sink.begun(), failure)
 		}
 		if again || then != "" {
-			return out, faultOf(failure, schema.Failure{Attempts: sink.attempt, Next: then}, !again) // what comes says it all again
+			return out, faultOf(failure, schema.Failure{Model: model.Name, Attempts: sink.attempt, Next: then}, !again) // what comes says it all again
 		}
 	}
 	message := assistantMessage(sink.id, in, answer)
@@ -165,7 +165,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 		return out, faultAt(err, sink.attempt, schema.MaxRuns)
 	}
 	if failure != nil && !wasAborted {
-		return out, faultAt(failure, sink.attempt, mostAttempts(failure))
+		return out, faultOf(failure, schema.Failure{Model: model.Name, Attempts: sink.attempt}, sink.attempt >= mostAttempts(failure))
 	}
 	out = described(message, used, day, sink.attempt)
 	out.Aborted, out.Truncated = wasAborted, cut

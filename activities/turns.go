@@ -157,7 +157,7 @@ func (t *Turns) closeBooks(ctx context.Context, in schema.FinishTurnInput) (stor
 func lastEvents(in schema.FinishTurnInput, f store.Finished) []schema.Event {
 	var events []schema.Event
 	if in.Failure != nil {
-		events = append(events, schema.Event{Type: schema.EventError, Error: in.Failure.Message, Code: in.Failure.Code, Hint: in.Failure.Hint})
+		events = append(events, schema.Event{Type: schema.EventError, Error: in.Failure.Message, Code: in.Failure.Code, Hint: in.Failure.Hint, Model: in.Failure.Model})
 	}
 	if f.State == schema.TurnAborted {
 		events = append(events, schema.Event{Type: schema.EventAbort, Reason: "user"})

@@ -301,7 +301,7 @@ func eventShapes() []eventShape {
 		{schema.EventWaiting, "The turn stands still until something outside happens, which reason says: the user's login, a neighbour that is away.", []string{"reason"}, []string{"code", "message_id"}},
 		{schema.EventFailover, "A model can't answer, for a reason that code and reason tell, and the next of the configured ones, model, goes on.", []string{"model", "code", "reason"}, nil},
 		{schema.EventTitle, "The session has a title.", []string{"title"}, nil},
-		{schema.EventError, "Something went wrong; unless done follows, the turn itself goes on.", []string{"error", "code"}, []string{"hint"}},
+		{schema.EventError, "Something went wrong; unless done follows, the turn itself goes on.", []string{"error", "code"}, []string{"hint", "model"}},
 		{schema.EventAbort, "The turn was aborted; done follows.", []string{"reason"}, nil},
 		{schema.EventDone, "The turn is over; nothing follows. turn_id is what ?turn= of …/events takes. stop_reason is complete (there is an answer), steps, tool_calls, tokens or cost (that limit is reached, the turn's or its user's of the day, as the last text says), aborted or error.", []string{"turn_id", "stop_reason"}, []string{"usage"}},
 		{schema.EventReset, "The stream can't go on behind the given Last-Event-ID, or the turn's first events may no longer be kept: read the history. What is kept of the turn follows.", []string{"reason"}, nil},

@@ -49,7 +49,7 @@ type Event struct {
 	*HITLResolved
 	Title  string     `json:"title,omitempty"`   // title
 	Error  string     `json:"error,omitempty"`   // error
-	Model  string     `json:"model,omitempty"`   // failover: the one that goes on
+	Model  string     `json:"model,omitempty"`   // failover: the one that goes on; error: the one that failed
 	Code   Code       `json:"code,omitempty"`    // error, waiting, failover
 	Hint   string     `json:"hint,omitempty"`    // error
 	Reason string     `json:"reason,omitempty"`  // retry, waiting, failover, reset, abort

@@ -188,6 +188,8 @@ type Failure struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	// Model is the name of the configuration whose model has failed.
+	Model string `json:"model,omitempty"`
 	// Attempts is how often the model was asked in vain.
 	Attempts int `json:"attempts,omitempty"`
 	// Next is what may cure the failure of a model call.

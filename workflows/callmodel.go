@@ -24,6 +24,7 @@ func (t *turn) callModel() (schema.CallModelOutput, error) {
 			if err := t.awaitCredential(t.books); err != nil {
 				return out, err
 			}
+			run++ // its tries are later ones than those before
 		case failure.Next == schema.NextModel:
 			run++
 			t.model, t.trim = t.model+1, 0

@@ -59,6 +59,15 @@ func (c *Client) Project(ctx context.Context, id string) (schema.Project, error)
 	return p, c.call(ctx, http.MethodGet, "/v3/projects/"+url.PathEscape(id), nil, &p)
 }
 
+// Models lists the model configurations that the caller may use, and the default among them.
+func (c *Client) Models(ctx context.Context) (list schema.InheritedModelConfigList, err error) {
+	var me schema.User
+	if err = c.call(ctx, http.MethodGet, "/v3/access/users/me", nil, &me); err == nil {
+		err = c.call(ctx, http.MethodGet, "/v3/access/users/"+url.PathEscape(me.ID)+"/llm-model-configs", nil, &list)
+	}
+	return list, err
+}
+
 // Sessions lists the user's sessions of a project.
 func (c *Client) Sessions(ctx context.Context, projectID string) ([]schema.ChatSession, error) {
 	var sessions []schema.ChatSession
