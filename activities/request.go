@@ -38,11 +38,18 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput, model ch
 	r := llm.Request{MaxTokens: cmp.Or(in.MaxTokens, model.MaxTokens), Temperature: temperature(cmp.Or(in.Temperature, model.Temperature))}
 	r.Messages = append(r.Messages, llm.Message{Role: "system", Content: m.Prompts.System(in.Mode, string(schema.Text(topology.ForModel())))})
 	r.Messages = append(r.Messages, dialogue(conversation)...)
-	for _, t := range m.Tools.Definitions(in.Mode) {
-		meta := t.Metadata()
-		r.Tools = append(r.Tools, llm.Tool{Name: meta.Name, Description: meta.Description, Parameters: t.Schema()})
-	}
+	r.Tools = m.definitions(in.Mode)
 	return m.fit(ctx, in, model, r, topology)
+}
+
+// definitions are the tools of a mode as the model is told of them.
+func (m *Models) definitions(mode schema.Mode) []llm.Tool {
+	var list []llm.Tool
+	for _, t := range m.Tools.Definitions(mode) {
+		meta := t.Metadata()
+		list = append(list, llm.Tool{Name: meta.Name, Description: meta.Description, Parameters: t.Schema()})
+	}
+	return list
 }
 
 // unanswered stands where a turn ended without an answer: what it was asked for is not to be done now.

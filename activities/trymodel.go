@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gns3copilot/activities/llm"
+	"gns3copilot/activities/window"
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
 )
@@ -39,6 +40,7 @@ func (m *Models) TryModel(ctx context.Context, in schema.ModelTestInput) (schema
 			}
 			return nil
 		})
+		m.Ledger.note(ctx, schema.TurnRef{UserID: in.UserID}, 0, store.PurposeTry, model.ModelSettings, answer, err)
 		var call store.ModelCall
 		m.Ledger.weigh(&call, model.ModelSettings, answer, err)
 		used := call.Usage()
@@ -52,8 +54,20 @@ func (m *Models) TryModel(ctx context.Context, in schema.ModelTestInput) (schema
 	if schema.CodeOf(err) == schema.CodeUnavailable {
 		return out, fault(err)
 	}
+	if err == nil {
+		err = m.roomy(run, model)
+	}
 	judgeTry(&out, answer, err)
 	return out, nil
+}
+
+// roomy fails with CodeModelContext for a model that can't read what each turn begins with.
+func (m *Models) roomy(ctx context.Context, model chosen) error {
+	_, _, err := m.Window.Fit(ctx, llm.Request{
+		Messages: []llm.Message{{Role: "system", Content: m.Prompts.System(schema.ModeAutomation, "")}, {Role: store.RoleUser, Content: tryMessage}},
+		Tools:    m.definitions(schema.ModeAutomation), MaxTokens: model.MaxTokens,
+	}, window.Budget{Limit: model.ContextLimit * 1000, Strategy: model.ContextStrategy, Origin: model.Origin()})
+	return err
 }
 
 func tryRequest(model chosen) llm.Request {

@@ -142,7 +142,7 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 	if (len(in.Models) == 0 || in.Models[0] == schema.ServerModels) && s.bus.NoModel(ctx) {
 		return turnRun{}, schema.NoModel()
 	}
-	if err := s.checkDay(ctx, in); err != nil {
+	if err := s.checkDay(ctx, in.UserID, in.Limits); err != nil {
 		return turnRun{}, err
 	}
 	if err := s.vault.Put(ctx, in.TurnID, in.UserID, r.token); err != nil {

@@ -112,8 +112,8 @@ The API key stays too, unless the base URL gets another scheme, host or port: th
 	register(s, api, http.MethodDelete, path+"/{config_id}", "Delete a model configuration of "+whose, deleteModel[K](s),
 		about(tagModels, "With its key."+rights, http.StatusForbidden))
 	register(s, api, http.MethodPost, path+"/{config_id}/test", "Try a model configuration of "+whose, testModel[K](s),
-		about(tagModels, "One short streamed call with a tool, of at most a minute; the verdict is in words. What the provider does wrong is part of the answer, not an error."+rights,
-			http.StatusForbidden))
+		about(tagModels, "One short streamed call with a tool, of at most a minute; the verdict is in words. What the provider does wrong is part of the answer, not an error. It counts as yours."+rights,
+			http.StatusForbidden, http.StatusTooManyRequests))
 	register(s, api, http.MethodPut, path+"/default/{config_id}", "Choose the default model configuration of "+whose, chooseDefaultModel[K](s),
 		about(tagModels, "In place of another one, if there is one. The version stays."+rights, http.StatusForbidden))
 }

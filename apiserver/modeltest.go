@@ -25,6 +25,9 @@ func testModel[I ownedModel](s *Server) handler[I, body[schema.ModelTest]] {
 		if _, err := s.store.OwnedModels(owner).Get(ctx, id); err != nil {
 			return nil, err
 		}
+		if err := s.checkDay(ctx, r.ID, s.limits.Turn); err != nil {
+			return nil, err
+		}
 		ctx, cancel := context.WithTimeout(ctx, testWait)
 		defer cancel()
 		run, err := s.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -33,7 +36,7 @@ func testModel[I ownedModel](s *Server) handler[I, body[schema.ModelTest]] {
 			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 			WorkflowExecutionTimeout: testWait,
 			WorkflowTaskTimeout:      taskTimeout,
-		}, schema.WorkflowTestModel, schema.ModelTestInput{ConfigID: id})
+		}, schema.WorkflowTestModel, schema.ModelTestInput{ConfigID: id, UserID: r.ID})
 		if err != nil {
 			return nil, temporalUnavailable(err)
 		}

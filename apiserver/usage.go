@@ -70,17 +70,17 @@ func (s *Server) usageOf(r request, id string) (string, error) {
 	return id, err
 }
 
-// checkDay refuses a turn of a user who has used up what a day allows. It fails with CodeUsageLimit.
-func (s *Server) checkDay(ctx context.Context, in schema.TurnInput) error {
-	if in.Limits.DayTokens == 0 && in.Limits.DayCostMicroUSD == 0 {
+// checkDay refuses a turn, or a try of a model, of a user who has used up what a day allows. It fails with CodeUsageLimit.
+func (s *Server) checkDay(ctx context.Context, userID string, limits schema.TurnLimits) error {
+	if limits.DayTokens == 0 && limits.DayCostMicroUSD == 0 {
 		return nil
 	}
 	now := time.Now().UTC()
-	day, err := s.store.DaySum(ctx, in.UserID, now)
+	day, err := s.store.DaySum(ctx, userID, now)
 	if err != nil {
 		return err
 	}
-	reached := in.Limits.OfDay(day)
+	reached := limits.OfDay(day)
 	if reached == nil {
 		return nil
 	}

@@ -3,6 +3,8 @@ package schema
 // ModelTestInput asks to try a model configuration.
 type ModelTestInput struct {
 	ConfigID string `json:"config_id"`
+	// UserID is who asked for it, in whose books it is.
+	UserID string `json:"user_id"`
 }
 
 // ModelTest is what a try of a model configuration found: one short streamed call, with a tool to be called.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 )
@@ -64,6 +65,34 @@ func TestAModelIsTried(t *testing.T) {
 				t.Errorf("%+v", found)
 			}
 		})
+	}
+}
+
+// TestATryIsBooked counts for the day of who asked for it, and a model that reads too little for any turn doesn't pass.
+func TestATryIsBooked(t *testing.T) {
+	s := startOwn(t, func(o *dev.Options) { o.Limits.Turn.DayTokens = 200 })
+	u := loginAt(t, s.URL(), "student")
+	models := modelsOf(u.idAt(s.Stack))
+	ready := scriptmodel.Start()
+	defer ready.Close()
+	ready.Otherwise(func(r *scriptmodel.Reply) { r.Call("report_ready", `{"status": "ready"}`) })
+	var made schema.ModelConfig
+	body := strings.NewReplacer(suite.model.BaseURL(), ready.BaseURL(), `"context_limit": 128`, `"context_limit": 1`).Replace(modelBody("small"))
+	u.jsonAt(s.Stack, http.MethodPost, models, body, &made)
+	var found schema.ModelTest
+	for range 2 { // 150 tokens each
+		u.jsonAt(s.Stack, http.MethodPost, models+"/"+made.ConfigID+"/test", "", &found)
+	}
+	if found.OK || !found.Called || found.Code != schema.CodeModelContext || !strings.Contains(found.Verdict, "room for 750 tokens") {
+		t.Errorf("a model that reads too little: %+v", found)
+	}
+	if a := u.askAt(s.Stack, http.MethodPost, models+"/"+made.ConfigID+"/test", "", u.bearer()...); a.status != http.StatusTooManyRequests {
+		t.Errorf("a third try: %d %s", a.status, a.text)
+	}
+	var usage schema.UsageReport
+	u.jsonAt(s.Stack, http.MethodGet, "/v3/copilot/usage", "", &usage)
+	if usage.Day.TotalTokens != 300 || len(usage.Sessions) != 0 {
+		t.Errorf("%+v", usage)
 	}
 }
 

@@ -18,6 +18,7 @@ type Purpose string
 const (
 	PurposeAnswer Purpose = "answer"
 	PurposeTitle  Purpose = "title"
+	PurposeTry    Purpose = "try" // of a configuration: it belongs to no turn
 )
 
 // ModelCall is a request that was sent to a model, and what it has used. It holds no text.
@@ -90,12 +91,14 @@ func (s *Store) NoteCall(ctx context.Context, c ModelCall) (step schema.Usage, d
 	err = s.tx(ctx, "note model call", func(db *gorm.DB) error {
 		c.CreatedAt = db.NowFunc()
 		c.Day = schema.Date(c.CreatedAt)
-		// The session may have been deleted meanwhile: a later one of that name has its key.
-		var turn Turn
-		if err := db.Select("session_key").Where("id = ?", c.TurnID).Take(&turn).Error; err != nil {
-			return err
+		if c.Purpose != PurposeTry {
+			// The session may have been deleted meanwhile: a later one of that name has its key.
+			var turn Turn
+			if err := db.Select("session_key").Where("id = ?", c.TurnID).Take(&turn).Error; err != nil {
+				return err
+			}
+			c.SessionKey = turn.SessionKey
 		}
-		c.SessionKey = turn.SessionKey
 		if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&c).Error; err != nil {
 			return err
 		}
