@@ -10,6 +10,8 @@
 package policy
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -127,8 +129,11 @@ func readForbidden(list string) (reasons, error) {
 			continue
 		}
 		parsed, err := parsePattern(line)
+		if err == nil {
+			err = matchless(line)
+		}
 		if err != nil {
-			faults = append(faults, fmt.Sprintf("line %d: %q %v", i+1, line, err))
+			faults = append(faults, fmt.Sprintf("line %d: %#q %v", i+1, line, err))
 		}
 		parsed.why = "may run longer than the time limit or leave the console unavailable"
 		forbidden = append(forbidden, parsed)
@@ -137,6 +142,28 @@ func readForbidden(list string) (reasons, error) {
 		return nil, schema.Errorf(schema.CodeInvalid, "The list of forbidden commands has %d fault(s): %s.", len(faults), strings.Join(faults, "; "))
 	}
 	return forbidden, nil
+}
+
+// matchless fails for a line of a list that is a pattern by its form, but one that no command can fit: whoever wrote it would believe
+// something forbidden that isn't. Its error completes a sentence that begins with the line.
+func matchless(line string) error {
+	const quotes = "\"'`\\"
+	plain := strings.TrimSpace(strings.TrimLeft(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(quotes, r) {
+			return -1
+		}
+		return r
+	}, line), "- "))
+	plain = cmp.Or(plain, "a command")
+	switch {
+	case strings.Contains(line, ";"):
+		return errors.New("has a ; in it, at which commands are parted before they are matched: write each command on a line of its own")
+	case line[0] == '-':
+		return fmt.Errorf("begins with -, as no command does: write %s", plain)
+	case strings.ContainsAny(line, quotes):
+		return fmt.Errorf("has a quote or a backslash in it, with which no command is matched: write %s", plain)
+	}
+	return nil
 }
 
 // forbidding gives a copy of the policy whose platforms forbid what list makes of what they forbid now.

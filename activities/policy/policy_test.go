@@ -180,6 +180,28 @@ func TestWithForbidden(t *testing.T) {
 	}
 }
 
+// TestForbiddenLinesThatNothingFits: each is refused with what to write instead, and what is written so forbids.
+func TestForbiddenLinesThatNothingFits(t *testing.T) {
+	for line, want := range map[string]string{
+		`"show clock"`: "write show clock", `'show clock'`: "write show clock", `show "clock"`: "write show clock", `show\ clock`: "quote or a backslash",
+		"`show clock`": "write show clock", "- show clock": "write show clock", "-show clock": "write show clock", `- "show clock"`: "write show clock",
+		"show clock ; foo": "a line of its own", "show clock;foo": "a line of its own", `""`: "write a command",
+	} {
+		_, err := policy.Default().WithForbidden("debug\n" + line + "\n")
+		if schema.CodeOf(err) != schema.CodeInvalid || !strings.Contains(err.Error(), "1 fault(s): line 2: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+	for _, line := range []string{"show clock", "show run | include x", "ping * -f"} { // a bar ends a command on some platforms only
+		p, err := policy.Default().WithForbidden(line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+		} else if v := p.Commands("cisco_ios", []string{line}); v.Action != policy.Refuse {
+			t.Errorf("%s: %+v", line, v)
+		}
+	}
+}
+
 // TestAlsoForbidden: what is forbidden already stays so.
 func TestAlsoForbidden(t *testing.T) {
 	p, err := policy.Default().AlsoForbidden("traceroute\n")
