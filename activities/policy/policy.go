@@ -135,7 +135,7 @@ func readForbidden(list string) (reasons, error) {
 		if err != nil {
 			faults = append(faults, fmt.Sprintf("line %d: %#q %v", i+1, line, err))
 		}
-		parsed.why = "may run longer than the time limit or leave the console unavailable"
+		parsed.why = "is in the list of forbidden commands of this server's skills"
 		forbidden = append(forbidden, parsed)
 	}
 	if faults != nil {

@@ -160,6 +160,11 @@ func TestWithForbidden(t *testing.T) {
 			}
 		}
 	}
+	// Why a command is in the list, the list doesn't say, and a guess would be untrue of most.
+	const why = `"show tech-support" is never sent: it is in the list of forbidden commands of this server's skills.`
+	if v := p.Commands("cisco_ios", []string{"show tech-support"}); len(v.Reasons) != 1 || v.Reasons[0].Why != why {
+		t.Errorf("%+v", v.Reasons)
+	}
 	if v := policy.Default().Commands("cisco_ios", []string{"debug all"}); v.Action != policy.Refuse {
 		t.Error("the original policy has changed")
 	}
@@ -207,6 +212,9 @@ func TestAlsoForbidden(t *testing.T) {
 	p, err := policy.Default().AlsoForbidden("traceroute\n")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if v := p.Commands("frr", []string{"debug all"}); len(v.Reasons) != 1 || strings.Contains(v.Reasons[0].Why, "skills") {
+		t.Errorf("the policy's own reason: %+v", v.Reasons)
 	}
 	for _, line := range []string{"traceroute 10.0.0.1", "debug all", "do deb all", "ping 10.0.0.1 -f"} {
 		if v := p.Commands("frr", []string{line}); v.Action != policy.Refuse {
