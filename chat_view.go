@@ -27,6 +27,7 @@ type view struct {
 	decided map[string]bool
 	what    map[string]string // of the calls that wait, in words
 	begun   bool              // an event of the turn has come
+	told    bool              // what a wait for the first one may mean
 	aborted bool
 	failure error
 }
@@ -63,7 +64,7 @@ func (v *view) text(ev schema.Event) error {
 	switch ev.Type {
 	case schema.EventHeartbeat:
 		if !v.begun {
-			v.line("· still waiting: is a worker running?")
+			v.waits()
 		}
 	case schema.EventHITLRequired:
 		v.line("· waits for approval, until %s:", ev.ExpiresAt.Local().Format("15:04:05"))
@@ -112,6 +113,16 @@ func from(model string) string {
 		return ""
 	}
 	return printable(model) + ": "
+}
+
+// waits tells that nothing has come yet: mostly a model reads, and a local one can take its time.
+func (v *view) waits() {
+	if v.told {
+		v.line("· still waiting")
+		return
+	}
+	v.told = true
+	v.line("· still waiting for the model's first words (a slow one may take minutes); if nothing comes, look whether a worker runs")
 }
 
 func progressTail(p *schema.DeviceProgress) string {

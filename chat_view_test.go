@@ -35,6 +35,22 @@ func TestChatShowsResultsOfAnyForm(t *testing.T) {
 	}
 }
 
+// TestChatSaysWhyItWaits once, and nothing more of it when the turn has begun.
+func TestChatSaysWhyItWaits(t *testing.T) {
+	var complaints bytes.Buffer
+	v := newView(&console{out: &complaints, err: &complaints}, false, false)
+	for _, kind := range []schema.EventType{schema.EventHeartbeat, schema.EventHeartbeat, schema.EventHeartbeat, schema.EventToolStart, schema.EventHeartbeat} {
+		if err := v.show(client.Received{Event: schema.Event{Type: kind, ToolName: "tool"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.Split(complaints.String(), "\n")
+	if len(lines) != 5 || !strings.Contains(lines[0], "first words") || !strings.Contains(lines[0], "worker") ||
+		lines[1] != "· still waiting" || lines[2] != lines[1] || lines[3] != "· tool" {
+		t.Errorf("%q", lines)
+	}
+}
+
 // TestChatShowsTheCost of a turn whose model has a price, and of no other.
 func TestChatShowsTheCost(t *testing.T) {
 	cost := func(usd float64) *float64 { return &usd }
