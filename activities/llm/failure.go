@@ -202,6 +202,9 @@ func statusError(resp *http.Response, body []byte, key secret) *schema.Error {
 		d.message = "it redirects to " + to
 	}
 	e := providerError(classify(d, resp.StatusCode), fmt.Sprintf("HTTP %d", resp.StatusCode), d.message, key)
+	if e.Code == schema.CodeModelRefused {
+		e.Hint = refusalHint(d, resp.StatusCode)
+	}
 	e.RetryAfter = retryAfter(resp.Header).Round(time.Second)
 	if e.Code == schema.CodeModelBusy && e.RetryAfter > 0 {
 		e.Hint = fmt.Sprintf("Try again in %s, which is what the provider asks for.", e.RetryAfter)
@@ -216,7 +219,7 @@ func providerError(code schema.Code, where, words string, key secret) *schema.Er
 	case schema.CodeModelAuth:
 		what, hint = "refuses the API key", "Check the API key of this model, and what it gives access to."
 	case schema.CodeModelRefused:
-		what, hint = "refuses the request", "Check the base URL and the model name."
+		what, hint = "refuses the request", checkBoth
 	case schema.CodeModelQuota:
 		what, hint = "has no credit or quota left for this account", "Add credit in the account with the provider, or choose another model."
 	case schema.CodeModelContext:
@@ -229,6 +232,29 @@ func providerError(code schema.Code, where, words string, key secret) *schema.Er
 		words = "it gives no reason"
 	}
 	return schema.Errorf(code, "The model provider %s (%s): %s", what, where, words).WithHint("%s", hint)
+}
+
+// The hints for what may be wrong with a model's settings.
+const (
+	checkURL   = "Check the base URL: it is the address before /chat/completions, and usually ends with /v1."
+	checkBoth  = "Check the base URL and the model name."
+	checkModel = "Check the model name: the provider doesn't know it, or not for this key. If it is right, check the base URL."
+)
+
+// unknownModel are the types, codes and words with which providers refuse a model's name.
+var unknownModel = regexp.MustCompile(`(?i)(\bmodels?\b|deployment).{0,200}((is |was |\b)not (found|exist)|doesn.t exist)|(model|deployment)_?not_?found|` +
+	`(unknown|invalid|no such) model\b|not a valid model|模型.{0,40}不存在`)
+
+// refusalHint says what to look at first, by what a provider that refuses a request says. Where nothing is at an address, servers say 404,
+// or 405 for a page that is only to be read.
+func refusalHint(d detail, status int) string {
+	switch {
+	case unknownModel.MatchString(d.kinds + " " + d.message):
+		return checkModel
+	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
+		return checkURL + " Check the model name too."
+	}
+	return checkBoth
 }
 
 // retryAfter reads the header in seconds or as a date. A date is compared with the server's own clock if it tells it.
@@ -251,7 +277,7 @@ func retryAfter(h http.Header) time.Duration {
 // brokenError is for answers that suggest that something else than a model lives at the base URL.
 func brokenError(message string, cause error) *schema.Error {
 	return schema.Errorf(schema.CodeModelBroken, "%s", message).
-		WithHint("Check the base URL: it is the address before /chat/completions, and usually ends with /v1.").WithCause(cause)
+		WithHint(checkURL).WithCause(cause)
 }
 
 // connectionError turns what the transport or the event reader says into ours.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,34 @@ func statusRows() []row {
 		{name: "500", script: script{status: 500, body: object("")}, code: schema.CodeModelUnreachable, says: []string{"kaputt"}},
 		{name: "502 HTML", script: script{status: 502, body: "<html>Bad Gateway</html>"}, code: schema.CodeModelUnreachable, says: []string{"HTTP 502"}},
 		{name: "a long error is bounded", script: script{status: 400, body: "x" + strings.Repeat("ä", 5000)}, code: schema.CodeModelRefused, says: []string{"x" + strings.Repeat("ä", maxQuote/2-1) + "…"}},
+	}
+}
+
+// TestWhatToCheckFirst: a wrong address and a wrong model's name look alike, and a person who is sent to the wrong one searches long.
+func TestWhatToCheckFirst(t *testing.T) {
+	const address, name = "Check the base URL: it is the address before /chat/completions", "Check the model name:"
+	for body, want := range map[string]string{
+		"404": address, `404 {"detail":"Not Found"}`: address, "404 404 page not found": address, "405 Method Not Allowed": address, "404 <html>": address,
+		`404 {"error":{"message":"The model ` + "`gpt-4.1-x`" + ` does not exist or you do not have access to it.","code":"model_not_found"}}`: name,
+		`404 {"error":"model \"qwen9\" not found, try pulling it first"}`:                                                                      name,
+		`404 {"type":"error","error":{"type":"not_found_error","message":"model: claude-x not found"}}`:                                        name,
+		`404 {"error":{"code":404,"message":"models/gemini-9.9 is not found for API version v1main"}}`:                                         name,
+		`404 {"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`:                         name,
+		`400 {"error":{"message":"Model Not Exist","type":"invalid_request_error"}}`:                                                           name,
+		`400 {"error":{"message":"x/y is not a valid model ID","code":400}}`:                                                                   name,
+		`400 {"error":{"message":"模型不存在，请检查模型代码"}}`:                                                                                            name,
+		`400 {"error":"registry.ollama.ai/library/x does not support tools"}`:                                                                  "Check the base URL and the model name.",
+		`404 {"error":{"message":"No endpoints found that support tool use."}}`:                                                                address,
+	} {
+		status, words, _ := strings.Cut(body, " ")
+		code, err := strconv.Atoi(status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := statusError(&http.Response{StatusCode: code, Header: http.Header{}}, []byte(words), testKey)
+		if e.Code != schema.CodeModelRefused || !strings.HasPrefix(e.Hint, want) || !strings.Contains(e.Hint, "model name") {
+			t.Errorf("%s: %s, %q, want %q", body, e.Code, e.Hint, want)
+		}
 	}
 }
 
