@@ -113,9 +113,9 @@ type modelFlags struct {
 	ModelBaseURL         string `help:"OpenAI-compatible API, up to and with /v1; the provider's own when only that is named." placeholder:"URL"`
 	Model                string `help:"The model's name there." placeholder:"NAME"`
 	ModelAPIKey          string `name:"model-api-key" help:"Its API key; better set as COPILOT_MODEL_API_KEY, which process lists don't show." placeholder:"KEY"`
-	ModelContextLimit    int    `help:"How much the model reads, in thousands of tokens." default:"128"`
-	ModelContextStrategy string `help:"How much of that is used: conservative (60 %), balanced (75 %) or aggressive (85 %)." default:"balanced"`
-	TitleModel           string `help:"A smaller model at the same address that makes the titles." placeholder:"NAME"`
+	ModelContextLimit    int    `help:"How much the model of --model reads, in thousands of tokens." default:"128"`
+	ModelContextStrategy string `help:"How much of that is used, for the model of --model: conservative (60 %), balanced (75 %) or aggressive (85 %)." default:"balanced"`
+	TitleModel           string `help:"A smaller model that makes the titles, at the address of the model of --model." placeholder:"NAME"`
 	Models               string `help:"YAML file of more models, in the order in which they are tried when those before can't answer (see docs/models.md)." placeholder:"FILE"`
 }
 
@@ -137,8 +137,8 @@ func (f modelFlags) faults() []string {
 	if named && f.Model == "" {
 		bad = append(bad, "--model: the model's name is missing")
 	}
-	if !named && (f.Model != "" || f.ModelAPIKey != "" || f.TitleModel != "") {
-		bad = append(bad, "--model-base-url: missing, as is --model-provider, while a model or a key is given")
+	if given := f.given(); !named && len(given) > 0 {
+		bad = append(bad, fmt.Sprintf("--model-base-url: missing, as is --model-provider; needed with %s", strings.Join(given, ", ")))
 	}
 	if f.ModelContextLimit < 1 {
 		bad = append(bad, "--model-context-limit: must be above 0")
@@ -147,6 +147,17 @@ func (f modelFlags) faults() []string {
 		bad = append(bad, fmt.Sprintf("--model-context-strategy: %q is none of conservative, balanced, aggressive", f.ModelContextStrategy))
 	}
 	return bad
+}
+
+// given names the flags that say something of the model, but not where it is.
+func (f modelFlags) given() []string {
+	var given []string
+	for _, one := range []struct{ flag, value string }{{"--model", f.Model}, {"--model-api-key", f.ModelAPIKey}, {"--title-model", f.TitleModel}} {
+		if one.value != "" {
+			given = append(given, one.flag)
+		}
+	}
+	return given
 }
 
 // list gives the models in their order.

@@ -59,6 +59,30 @@ func TestAllFaultsAreNamedAtOnce(t *testing.T) {
 	}
 }
 
+// TestFaultsLeadToTheirHelp: a command's flags are in its own help alone.
+func TestFaultsLeadToTheirHelp(t *testing.T) {
+	for args, want := range map[string][]string{
+		"dev --no-such-flag":               {"Try: gns3-copilot dev --help\n"},
+		"worker --models":                  {"Try: gns3-copilot worker --help\n"},
+		"approvals --confirm a --reject b": {"--confirm, --reject: ", "Try: gns3-copilot approvals --help\n"},
+		"no-such-command":                  {"Try: gns3-copilot --help\n"},
+		"--no-such-flag":                   {"Try: gns3-copilot --help\n"},
+		"":                                 {"Try: gns3-copilot --help\n"},
+		"dev --title-model small":          {"--model-base-url: ", "needed with --title-model\n"},
+		"dev --model m --model-api-key secret-key": {"needed with --model, --model-api-key\n"},
+	} {
+		var out, complaints bytes.Buffer
+		if status := run(strings.Fields(args), &out, &complaints); status != 1 {
+			t.Errorf("%s: status %d", args, status)
+		}
+		for _, w := range want {
+			if !strings.Contains(complaints.String(), w) || strings.Contains(complaints.String(), "secret-key") {
+				t.Errorf("%s: %q isn't in, or the key is:\n%s", args, w, complaints.String())
+			}
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"dev", "--help"}, {"chat", "--help"}, {"api", "--help"}, {"worker", "--help"}, {"nats", "--help"}, {"migrate", "--help"}} {
 		var out, complaints bytes.Buffer

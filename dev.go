@@ -16,7 +16,7 @@ type devCmd struct {
 	labFlags
 	modelFlags
 	modelHostFlags
-	NoDemoModel bool `help:"Bring no demo model along: without --model turns of users without a model configuration are refused."`
+	NoDemoModel bool `help:"Bring no demo model along: without a model, by --model or in --models, turns of users without a model configuration are refused."`
 	policyFlags
 	skillsFlags
 	priceFlags

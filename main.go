@@ -53,7 +53,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return status
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "gns3-copilot: %v\nTry: gns3-copilot --help\n", err)
+		fmt.Fprintf(stderr, "gns3-copilot: %v\nTry: gns3-copilot %s--help\n", err, commandOf(err))
 		return 1
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -61,6 +61,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.Bind(&console{out: stdout, err: stderr})
 	return report(stderr, parsed.Run())
+}
+
+// commandOf is the command whose arguments are faulty with a blank behind it, since its flags are in its own help; empty where none was
+// understood.
+func commandOf(err error) string {
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
+		if command := parse.Context.Selected(); command != nil {
+			return command.Name + " "
+		}
+	}
+	return ""
 }
 
 // console is where a command writes: answers and progress on out, complaints and logs on err.
