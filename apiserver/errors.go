@@ -172,7 +172,8 @@ func requestFaults(errs []error) []string {
 }
 
 // readJSON is json.Unmarshal in words that name no Go types. Kinds of values have been checked against the description by then, so what
-// doesn't fit into its field is a number. A field that is there in two spellings is refused: one would be checked, and the other used.
+// doesn't fit into its field is a number: one that is too large, or a whole one that is written with a point or an exponent. A field that is
+// there in two spellings is refused: one would be checked, and the other used.
 func readJSON(data []byte, into any) error {
 	err := json.Unmarshal(data, into)
 	if whole, ok := into.(*any); ok && err == nil {
@@ -185,7 +186,7 @@ func readJSON(data []byte, into any) error {
 	case wrong.Field == "":
 		return errors.New("a number is out of range")
 	}
-	return fmt.Errorf("%s: the number is out of range", jsonPath(wrong.Field))
+	return fmt.Errorf("%s: expected a whole number in range, in digits alone", jsonPath(wrong.Field))
 }
 
 // jsonPath leaves out the Go names of embedded structs, which json counts as steps; a field's own name begins with a small letter.

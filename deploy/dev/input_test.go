@@ -118,7 +118,8 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		"cold":           {named(`"message": "a", "temperature": -1`), 422, schema.CodeInvalid, "1 validation error: temperature: expected number >= 0"},
 		"no tokens":      {named(`"message": "a", "max_tokens": 0`), 422, schema.CodeInvalid, "1 validation error: max_tokens: expected number >= 1"},
 		"half a token":   {named(`"message": "a", "max_tokens": 1.5`), 422, schema.CodeInvalid, "1 validation error: max_tokens: expected integer"},
-		"endless tokens": {named(`"message": "a", "max_tokens": 1e99`), 422, schema.CodeInvalid, "1 validation error: max_tokens: the number is out of range"},
+		"endless tokens": {named(`"message": "a", "max_tokens": 1e99`), 422, schema.CodeInvalid, "1 validation error: max_tokens: expected a whole number in range"},
+		"pointed tokens": {named(`"message": "a", "max_tokens": 1.0`), 422, schema.CodeInvalid, "1 validation error: max_tokens: expected a whole number in range, in digits alone"},
 		"another mode":   {named(`"message": "a", "mode": "voice", "copilot_mode": "root"`), 422, schema.CodeInvalid, "2 validation errors: copilot_mode: "},
 
 		"nothing":         {named(`"message": ""`), 422, schema.CodeInvalid, "1 validation error: message must not be blank"},
