@@ -95,6 +95,8 @@ func (v *view) text(ev schema.Event) error {
 		v.line("· %s What was shown of this answer is void.", ev.Reason)
 	case schema.EventFailover:
 		v.line("· %s %q goes on.", ev.Reason, ev.Model)
+	case schema.EventTrimmed:
+		v.line("· the model doesn't read the %d earliest messages any more: there is no room for them", ev.LeftOut)
 	case schema.EventReset:
 		v.line("· %s The turn is shown from its beginning.", ev.Reason)
 	case schema.EventAbort:

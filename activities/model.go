@@ -69,8 +69,9 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 	defer release()
 	model, err := m.Catalog.at(run, in.Models, in.Model)
 	var request llm.Request
+	var report window.Report
 	if err == nil {
-		request, err = m.request(run, in, model)
+		request, report, err = m.request(run, in, model)
 	}
 	if err == nil {
 		err = m.takeOver(run, in, model, attempt)
@@ -85,9 +86,21 @@ func (m *Models) CallModel(ctx context.Context, in schema.CallModelInput) (schem
 		// The model was not asked.
 		return schema.CallModelOutput{}, faultOf(err, schema.Failure{Next: next(err, in, false, model.last)}, attempt >= mostAttempts(err))
 	}
+	m.tellTrimmed(ctx, in, report)
 	sink := newSink(m.Bus.Publisher(in.TurnRef), messageID(in.TurnID, in.Step), in, attempt)
 	answer, err := model.Stream(run, request, sink.delta)
 	return m.keep(ctx, run, in, model, sink, answer, err)
+}
+
+// tellTrimmed tells readers how many messages the model is not sent, once for each number. It is for watching only.
+func (m *Models) tellTrimmed(ctx context.Context, in schema.CallModelInput, report window.Report) {
+	if report.Dropped == 0 {
+		return
+	}
+	ev := schema.Event{Type: schema.EventTrimmed, LeftOut: report.Dropped}
+	if err := m.Bus.Tell(in.TurnRef, ev, fmt.Sprintf("trimmed/%d", report.Dropped)); err != nil {
+		m.Log.WarnContext(ctx, "trimmed conversation not told", "turn", in.TurnID, "error", err)
+	}
 }
 
 // mostAttempts is how often a call is tried that fails so: a model or a GNS3 server that fails is soon given up, while what is ours, such as

@@ -16,7 +16,7 @@ import (
 )
 
 // request builds what the model is asked from the stored conversation and the lab, read at the same time.
-func (m *Models) request(ctx context.Context, in schema.CallModelInput, model chosen) (_ llm.Request, err error) {
+func (m *Models) request(ctx context.Context, in schema.CallModelInput, model chosen) (_ llm.Request, _ window.Report, err error) {
 	ctx, span := observe.Start(ctx, "build request")
 	defer func() { observe.End(span, err) }()
 	var conversation []store.Message
@@ -33,7 +33,7 @@ func (m *Models) request(ctx context.Context, in schema.CallModelInput, model ch
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return llm.Request{}, err
+		return llm.Request{}, window.Report{}, err
 	}
 	r := llm.Request{MaxTokens: cmp.Or(in.MaxTokens, model.MaxTokens), Temperature: temperature(cmp.Or(in.Temperature, model.Temperature))}
 	r.Messages = append(r.Messages, llm.Message{Role: "system", Content: m.Prompts.System(in.Mode, string(schema.Text(topology.ForModel())))})
@@ -68,7 +68,7 @@ func dialogue(conversation []store.Message) []llm.Message {
 }
 
 // fit leaves out what the model can't read.
-func (m *Models) fit(ctx context.Context, in schema.CallModelInput, model chosen, r llm.Request, topology gns3.Topology) (_ llm.Request, err error) {
+func (m *Models) fit(ctx context.Context, in schema.CallModelInput, model chosen, r llm.Request, topology gns3.Topology) (_ llm.Request, _ window.Report, err error) {
 	ctx, span := observe.Start(ctx, "fit conversation")
 	defer func() { observe.End(span, err) }()
 	fitted, report, err := m.Window.Fit(ctx, r, window.Budget{
@@ -78,7 +78,7 @@ func (m *Models) fit(ctx context.Context, in schema.CallModelInput, model chosen
 	if report.Trimmed() || err != nil {
 		m.Log.InfoContext(ctx, "conversation made to fit", "turn", in.TurnID, "step", in.Step, "model", model.Name, "fit", report, "error", err)
 	}
-	return fitted, err
+	return fitted, report, err
 }
 
 // temperature is nil for the provider's own.

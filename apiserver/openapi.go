@@ -300,6 +300,7 @@ func eventShapes() []eventShape {
 		{schema.EventRetry, "Discard what was shown of this message: it begins again.", []string{"message_id", "attempt", "reason"}, nil},
 		{schema.EventWaiting, "The turn stands still until something outside happens, which reason says: the user's login, a neighbour that is away.", []string{"reason"}, []string{"code", "message_id"}},
 		{schema.EventFailover, "A model can't answer, for a reason that code and reason tell, and the next of the configured ones, model, goes on.", []string{"model", "code", "reason"}, nil},
+		{schema.EventTrimmed, "The conversation has outgrown what the model reads: so many of its earlier messages are not sent to it any more. The history has them.", []string{"left_out"}, nil},
 		{schema.EventTitle, "The session has a title.", []string{"title"}, nil},
 		{schema.EventError, "Something went wrong; unless done follows, the turn itself goes on.", []string{"error", "code"}, []string{"hint", "model"}},
 		{schema.EventAbort, "The turn was aborted; done follows.", []string{"reason"}, nil},

@@ -23,6 +23,7 @@ const (
 	EventWaiting        EventType = "waiting"  // the turn stands still until something outside happens
 	EventRetry          EventType = "retry"    // discard the partial text of message_id
 	EventFailover       EventType = "failover" // another model goes on with the answer
+	EventTrimmed        EventType = "trimmed"  // the model reads no longer all of the conversation
 	EventTitle          EventType = "title"
 	EventHITLRequired   EventType = "hitl_required"
 	EventHITLResolved   EventType = "hitl_resolved"
@@ -47,14 +48,15 @@ type Event struct {
 	*DeviceProgress
 	*HITLRequired
 	*HITLResolved
-	Title  string     `json:"title,omitempty"`   // title
-	Error  string     `json:"error,omitempty"`   // error
-	Model  string     `json:"model,omitempty"`   // failover: the one that goes on; error: the one that failed
-	Code   Code       `json:"code,omitempty"`    // error, waiting, failover
-	Hint   string     `json:"hint,omitempty"`    // error
-	Reason string     `json:"reason,omitempty"`  // retry, waiting, failover, reset, abort
-	TurnID string     `json:"turn_id,omitempty"` // done
-	Usage  *UsageView `json:"usage,omitempty"`   // done
+	Title   string     `json:"title,omitempty"`    // title
+	Error   string     `json:"error,omitempty"`    // error
+	LeftOut int        `json:"left_out,omitempty"` // trimmed: earlier messages
+	Model   string     `json:"model,omitempty"`    // failover: the one that goes on; error: the one that failed
+	Code    Code       `json:"code,omitempty"`     // error, waiting, failover
+	Hint    string     `json:"hint,omitempty"`     // error
+	Reason  string     `json:"reason,omitempty"`   // retry, waiting, failover, reset, abort
+	TurnID  string     `json:"turn_id,omitempty"`  // done
+	Usage   *UsageView `json:"usage,omitempty"`    // done
 	// StopReason is on done.
 	StopReason StopReason `json:"stop_reason,omitempty" enum:"complete,steps,tool_calls,tokens,cost,aborted,error"`
 	SessionID  string     `json:"session_id"`

@@ -2,6 +2,7 @@ package dev_test
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"gns3copilot/deploy/dev"
@@ -38,6 +39,7 @@ func goldenEvents() []goldenFile {
 		event(schema.EventRetry, "discard what was shown of this message.", func(g *golden) []frame { return g.whole("hello", breaksOffOnce()) }),
 		event(schema.EventWaiting, "the turn stands still until something outside happens.", tokenEnds),
 		event(schema.EventFailover, "a model can't answer, and the next of the configured ones goes on.", secondGoesOn),
+		event(schema.EventTrimmed, "the model doesn't read the earliest messages any more.", outgrown),
 		event(schema.EventTitle, "the session has a title.", func(g *golden) []frame { return g.whole("hello", text("Hi")) }),
 		event(schema.EventError, "something went wrong.", func(g *golden) []frame { return g.whole("hello", refuses) }),
 		event(schema.EventAbort, "the turn was aborted.", func(g *golden) []frame { return g.aborted("hello", ofType(schema.EventContent), holds) }),
@@ -96,6 +98,15 @@ func secondGoesOn(g *golden) []frame {
 		}
 		r.Say("Hi")
 	})
+}
+
+// outgrown has as many turns as a small model reads and one more.
+func outgrown(g *golden) []frame {
+	small := g.at(startGoldenWorld(g.t, func(o *dev.Options) { o.Worker.Models[0].ContextLimit = 6 }))
+	long := strings.Repeat("a word ", 1000)
+	small.whole("hello", text(long))
+	small.whole("hello again", text(long))
+	return small.whole("and again", text("Hi"))
 }
 
 func breaksOffOnce() scriptmodel.Step {
