@@ -1,11 +1,14 @@
 package stack
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"gns3copilot/activities"
@@ -19,38 +22,40 @@ import (
 // Model is a model that workers are started with.
 type Model = activities.ModelSettings
 
-// modelFile is a list of models in a file. The fields are those of a model configuration in the API.
+// modelFile is a list of models in a file.
 type modelFile struct {
-	Models []struct {
-		Name            string                 `yaml:"name"`
-		Provider        string                 `yaml:"provider"`
-		BaseURL         string                 `yaml:"base_url"`
-		Model           string                 `yaml:"model"`
-		APIKey          string                 `yaml:"api_key"`
-		APIKeyFile      string                 `yaml:"api_key_file"`
-		Temperature     *float64               `yaml:"temperature"`
-		MaxTokens       int                    `yaml:"max_tokens"`
-		ContextLimit    int                    `yaml:"context_limit"`
-		ContextStrategy schema.ContextStrategy `yaml:"context_strategy"`
-		TitleModel      string                 `yaml:"title_model"`
-		InputPrice      *float64               `yaml:"input_price"`
-		OutputPrice     *float64               `yaml:"output_price"`
-	} `yaml:"models"`
+	Models []listedModel `yaml:"models"`
+}
+
+// listedModel is one of them. The fields are those of a model configuration in the API.
+type listedModel struct {
+	Name            string                 `yaml:"name"`
+	Provider        string                 `yaml:"provider"`
+	BaseURL         string                 `yaml:"base_url"`
+	Model           string                 `yaml:"model"`
+	APIKey          string                 `yaml:"api_key"`
+	APIKeyFile      string                 `yaml:"api_key_file"`
+	Temperature     *float64               `yaml:"temperature"`
+	MaxTokens       int                    `yaml:"max_tokens"`
+	ContextLimit    int                    `yaml:"context_limit"`
+	ContextStrategy schema.ContextStrategy `yaml:"context_strategy"`
+	TitleModel      string                 `yaml:"title_model"`
+	InputPrice      *float64               `yaml:"input_price"`
+	OutputPrice     *float64               `yaml:"output_price"`
 }
 
 // LoadModels reads models from a YAML file, in the order in which they are tried. It fails with CodeInvalid and names what is wrong, but
 // never a key.
 func LoadModels(path string) ([]Model, error) {
-	file, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, schema.Errorf(schema.CodeInvalid, "The file of models %s can't be read.", path).WithCause(err)
 	}
-	defer file.Close()
-	decoder := yaml.NewDecoder(file)
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	var listed modelFile
 	if err := decoder.Decode(&listed); err != nil && !errors.Is(err, io.EOF) {
-		return nil, schema.Errorf(schema.CodeInvalid, "The file of models %s can't be read: %s", path, yamlFault(err))
+		return nil, schema.Errorf(schema.CodeInvalid, "The file of models %s can't be read: %s", path, yamlFault(err, text))
 	}
 	var models []Model
 	for i, m := range listed.Models {
@@ -81,22 +86,68 @@ func LoadModels(path string) ([]Model, error) {
 	return models, nil
 }
 
-// yamlFault is what the reader says, without the values that it quotes: one may be a key.
-func yamlFault(err error) string {
+// yamlFault is what the reader says of a file, without the values that it quotes: one may be a key.
+func yamlFault(err error, file []byte) string {
 	var fault *yaml.TypeError
 	if !errors.As(err, &fault) {
 		return "it is not YAML"
 	}
+	fields := faultyFields(file)
 	lines := make([]string, len(fault.Errors))
 	for i, text := range fault.Errors {
-		line, what, _ := strings.Cut(text, ":")
-		if !strings.Contains(what, "not found in type") {
-			what = " a value of another kind is expected"
+		line, what, _ := strings.Cut(text, ": ")
+		unknown, _, is := strings.Cut(what, " not found in type")
+		switch {
+		case is:
+			lines[i] = line + ": there is no " + unknown
+		case strings.HasPrefix(what, "mapping key"):
+			lines[i] = line + ": the field is there already"
+		case fields[text] != "":
+			lines[i] = fmt.Sprintf("%s: %s: %s is expected", line, fields[text], expected(what))
+		default:
+			lines[i] = fmt.Sprintf("%s: %s is expected", line, expected(what))
 		}
-		what, _, _ = strings.Cut(what, " in type")
-		lines[i] = line + ":" + what
 	}
 	return strings.Join(lines, "; ")
+}
+
+// faultyFields names the fields of models whose values can't be read, by what the reader says of each.
+func faultyFields(file []byte) map[string]string {
+	var listed struct {
+		Models []yaml.Node `yaml:"models"`
+	}
+	if err := yaml.Unmarshal(file, &listed); err != nil {
+		return nil // what is wrong is no field of a model
+	}
+	fields := map[string]string{}
+	for _, model := range listed.Models {
+		if model.Kind != yaml.MappingNode {
+			continue
+		}
+		for pair := range slices.Chunk(model.Content, 2) {
+			one := yaml.Node{Kind: yaml.MappingNode, Content: pair}
+			var fault *yaml.TypeError
+			if errors.As(one.Decode(&listedModel{}), &fault) {
+				for _, text := range fault.Errors {
+					fields[text] = pair[0].Value
+				}
+			}
+		}
+	}
+	return fields
+}
+
+// expected is the kind of value that the reader wanted: its type stands at the end, behind the value that it found.
+func expected(fault string) string {
+	switch fault[strings.LastIndex(fault, " ")+1:] {
+	case "int":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "string", "schema.ContextStrategy":
+		return "a text"
+	}
+	return "a value of another kind"
 }
 
 // connector makes clients that share their connections, until hangUp closes those that no call uses. The server's own models are asked
