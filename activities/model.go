@@ -169,7 +169,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 	}
 	message := assistantMessage(sink.id, in, answer)
 	message.ExtraFrom = model.Origin()
-	if cut {
+	if message.Truncated = cut; cut {
 		spoil(&message.ToolCalls[len(message.ToolCalls)-1])
 	}
 	message, err := m.put(ctx, in, sink, message, failure != nil)
@@ -181,7 +181,7 @@ func (m *Models) keep(ctx, run context.Context, in schema.CallModelInput, model 
 		return out, faultOf(failure, schema.Failure{Model: model.Name, Attempts: sink.attempt}, sink.attempt >= mostAttempts(failure))
 	}
 	out = described(message, used, day, sink.attempt)
-	out.Aborted, out.Truncated = wasAborted, cut
+	out.Aborted = wasAborted
 	return out, nil
 }
 
@@ -226,7 +226,7 @@ const emptyAnswer = "(The model gave an empty answer.)"
 // described is what the workflow learns of a message.
 func described(m store.Message, used schema.Usage, day *schema.DaySum, attempt int) schema.CallModelOutput {
 	used.LLMCalls = attempt
-	out := schema.CallModelOutput{MessageID: m.ID, ContentBytes: len(m.Content), Usage: used, Day: day}
+	out := schema.CallModelOutput{MessageID: m.ID, ContentBytes: len(m.Content), Usage: used, Day: day, Truncated: m.Truncated}
 	for _, c := range m.ToolCalls {
 		out.Calls = append(out.Calls, schema.Call{ID: c.ID, Name: c.Name, ArgsSHA256: c.SHA256})
 	}

@@ -32,7 +32,7 @@ func migrations(postgres bool) []*gormigrate.Migration {
 		ID:      "2026-11-30-lines-begun",
 		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&DeviceRun{}) },
 	}, {
-		ID:      "2026-11-30-extra-from",
+		ID:      "2026-11-30-provider-extras",
 		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&Message{}) },
 	}, {
 		ID:      "2026-11-30-model-configs",

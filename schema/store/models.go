@@ -106,6 +106,8 @@ type Message struct {
 	ToolCalls []ToolCall `gorm:"type:text;serializer:json"`
 	Extra     string     `gorm:"not null"`
 	ExtraFrom string     `gorm:"not null;default:''"`
+	// Truncated is true when the output limit cut the last of the calls.
+	Truncated bool `gorm:"not null;default:false"`
 	// Whole is the uncut content of a tool message, empty when Content is whole.
 	Whole     string    `gorm:"not null"`
 	CreatedAt time.Time `gorm:"not null"`
