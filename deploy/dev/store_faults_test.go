@@ -141,7 +141,7 @@ func TestDatabaseLockedInMidTurn(t *testing.T) {
 	s.awaitMiss()
 	s.unlock()
 	events = append(events, until(t, stream, isType(schema.EventDone))...)
-	if got := types(events); !strings.HasPrefix(got, "content tool_call waiting retry content tool_call tool_start ") || last(events).StopReason != schema.StopComplete {
+	if got := types(events); !strings.HasPrefix(got, "content tool_call waiting content retry content tool_call tool_start ") || last(events).StopReason != schema.StopComplete {
 		t.Errorf("%s", got)
 	}
 	if all := results(t, events); len(all) != 1 {
