@@ -25,6 +25,10 @@ func (b *Bus) AnswerForModel(configured bool) (stop func(), err error) {
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("answer for the model: %w", err))
 	}
+	// Who is told that the worker is ready must find it: the server has to know of the subscription by then.
+	if err := b.nc.Flush(); err != nil {
+		return nil, unavailable(fmt.Errorf("answer for the model: %w", err))
+	}
 	return func() { _ = sub.Unsubscribe() }, nil // an error means that the connection is gone
 }
 

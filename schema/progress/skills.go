@@ -50,6 +50,9 @@ func (b *Bus) OnReloadSkills(read func(context.Context) schema.SkillsReload) (st
 			say(m, &report)
 		})
 	})
+	if err == nil {
+		err = b.nc.Flush() // see AnswerForModel
+	}
 	if err != nil {
 		cancel()
 		return nil, unavailable(fmt.Errorf("watch for reloads: %w", err))
