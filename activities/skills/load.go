@@ -213,23 +213,27 @@ func (r *reader) topicFolder(folder string) (Skill, bool) {
 	return device, true
 }
 
-func (r *reader) injections() loaded {
-	files, _ := r.list(injectionDir, ".yaml", ".yml")
+// flat reads a folder with a file for each skill. A key is what skill makes of keyField, behind prefix.
+func (r *reader) flat(folder, keyField, prefix string, check func(*yaml.Node) error) loaded {
+	files, _ := r.list(folder, ".yaml", ".yml")
 	var found []Skill
 	var from []string
 	for _, file := range files {
-		s, ok := r.skill(file, "", func(n *yaml.Node) error {
-			if len(keys(get(n, "issues"))) == 0 {
-				return errors.New("issues is missing")
-			}
-			return nil
-		})
-		if ok {
-			s.Key = "injection_" + s.Key
+		if s, ok := r.skill(file, keyField, check); ok {
+			s.Key = prefix + s.Key
 			found, from = append(found, s), append(from, file)
 		}
 	}
 	return loaded{r.sorted(found, from), len(files) > 0}
+}
+
+func (r *reader) injections() loaded {
+	return r.flat(injectionDir, "", "injection_", func(n *yaml.Node) error {
+		if len(keys(get(n, "issues"))) == 0 {
+			return errors.New("issues is missing")
+		}
+		return nil
+	})
 }
 
 // checkIssues holds the form of issues, where there are any: a name and a description for each key.
@@ -255,17 +259,7 @@ func checkIssues(n *yaml.Node) error {
 	return nil
 }
 
-func (r *reader) protocols() loaded {
-	files, _ := r.list(protocolDir, ".yaml", ".yml")
-	var found []Skill
-	var from []string
-	for _, file := range files {
-		if s, ok := r.skill(file, "protocol_key", checkFields); ok {
-			found, from = append(found, s), append(from, file)
-		}
-	}
-	return loaded{r.sorted(found, from), len(files) > 0}
-}
+func (r *reader) protocols() loaded { return r.flat(protocolDir, "protocol_key", "", checkFields) }
 
 // checkFields holds the form of a protocol's fields, where there are any: each names the field of tshark.
 func checkFields(n *yaml.Node) error {
