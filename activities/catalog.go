@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"gns3copilot/activities/llm"
 	"gns3copilot/activities/price"
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
@@ -80,6 +81,9 @@ func (c *Catalog) at(ctx context.Context, ids []string, place int) (chosen, erro
 		if m.ModelSettings, err = c.open(ctx, m.ID); err != nil {
 			return m, err
 		}
+	}
+	if name, err := llm.ProviderName(m.Provider); err == nil { // people spell it in many ways; prices and habits go by one
+		m.Provider = name
 	}
 	client, err := c.Connect(m.ModelSettings)
 	m.Model = client

@@ -27,9 +27,6 @@ func (l *Ledger) note(ctx context.Context, ref schema.TurnRef, step int, purpose
 	if failure != nil && answer.Usage == (llm.Usage{}) { // nothing was sent
 		return schema.Usage{}, nil
 	}
-	if name, err := llm.ProviderName(asked.Provider); err == nil { // configurations may have another spelling
-		asked.Provider = name
-	}
 	end, cancel := settle(ctx)
 	defer cancel()
 	info := activity.GetInfo(ctx)

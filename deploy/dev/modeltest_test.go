@@ -77,7 +77,7 @@ func TestATryIsBooked(t *testing.T) {
 	defer ready.Close()
 	ready.Otherwise(func(r *scriptmodel.Reply) { r.Call("report_ready", `{"status": "ready"}`) })
 	var made schema.ModelConfig
-	body := strings.NewReplacer(suite.model.BaseURL(), ready.BaseURL(), `"context_limit": 128`, `"context_limit": 1`).Replace(modelBody("small"))
+	body := strings.NewReplacer(suite.model.BaseURL(), ready.BaseURL(), `"context_limit": 128`, `"context_limit": 1`, `"custom"`, `"Ollama"`).Replace(modelBody("small"))
 	u.jsonAt(s.Stack, http.MethodPost, models, body, &made)
 	var found schema.ModelTest
 	for range 2 { // 150 tokens each
@@ -85,6 +85,9 @@ func TestATryIsBooked(t *testing.T) {
 	}
 	if found.OK || !found.Called || found.Code != schema.CodeModelContext || !strings.Contains(found.Verdict, "room for 750 tokens") {
 		t.Errorf("a model that reads too little: %+v", found)
+	}
+	if cost := found.Usage.CostUSD; cost == nil || *cost != 0 {
+		t.Errorf("a provider in another spelling has no price: %+v", found.Usage)
 	}
 	if a := u.askAt(s.Stack, http.MethodPost, models+"/"+made.ConfigID+"/test", "", u.bearer()...); a.status != http.StatusTooManyRequests {
 		t.Errorf("a third try: %d %s", a.status, a.text)
