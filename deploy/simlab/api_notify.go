@@ -1,6 +1,7 @@
 package simlab
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -14,7 +15,7 @@ import (
 const (
 	// pingInterval is the time between two pings in a notification stream.
 	pingInterval = 5 * time.Second
-	// forsakenTime is how long a project with auto_close waits for another listener, at the lab's pace.
+	// forsakenTime is how long a project with auto_close waits for another listener, at the lab's pace, unless the options say otherwise.
 	forsakenTime = 5 * time.Second
 )
 
@@ -45,7 +46,8 @@ func (s *sockets) wait() {
 	s.working.Wait()
 }
 
-// notifications streams the project's events until the client goes or the lab ends.
+// notifications streams the project's events until the client goes or the lab ends. The listener counts as any other while it is there,
+// but its going closes no project: GNS3 means to look after the project here too, but the end of an HTTP request cancels that.
 func (c *call) notifications() {
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(http.StatusOK)
@@ -59,7 +61,6 @@ func (c *call) notifications() {
 		}
 		return out.Flush()
 	})
-	c.project.forsaken()
 }
 
 // listen passes events on, beginning with a ping and with one at least every pingInterval, until send fails, ctx ends, or the
@@ -103,11 +104,11 @@ func (p *project) forsaken() {
 	if !auto {
 		return
 	}
-	timer := time.NewTimer(time.Duration(float64(forsakenTime) * p.lab.pace()))
+	timer := time.NewTimer(cmp.Or(p.lab.opt.AutoClose, time.Duration(float64(forsakenTime)*p.lab.pace())))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		if !p.hub.heard() {
+		if p.hub.heard() == 0 {
 			p.close()
 		}
 	case <-p.lab.ctx.Done():

@@ -46,6 +46,8 @@ type Options struct {
 	// Pace multiplies every wait that belongs to the simulation: round trips, timeouts, the second between two echoes of
 	// VPCS. Zero means 1, which is as slow as the real thing.
 	Pace float64
+	// AutoClose is how long a project with auto_close waits for another listener; five seconds at the lab's pace when zero.
+	AutoClose time.Duration
 	// TokenSecret signs access tokens; DemoTokenSecret when empty.
 	TokenSecret string
 	// Logger may be nil.
@@ -233,6 +235,14 @@ func (l *Lab) Console(device string) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return net.JoinHostPort(l.consoleHost, strconv.Itoa(n.port)), nil
+}
+
+// Listeners is how many clients listen to a project's notifications, over HTTP and WebSocket; zero when there is no such project.
+func (l *Lab) Listeners(projectID string) int {
+	if p := l.project(projectID); p != nil {
+		return p.hub.heard()
+	}
+	return 0
 }
 
 func (l *Lab) find(device string) *node {

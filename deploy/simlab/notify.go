@@ -51,9 +51,9 @@ func (h *hub) publish(e event) {
 	}
 }
 
-// heard reports whether anybody listens.
-func (h *hub) heard() bool {
+// heard is how many listen.
+func (h *hub) heard() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.listeners) > 0
+	return len(h.listeners)
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -352,4 +354,70 @@ func TestAutoClose(t *testing.T) {
 	if got := status(kept); got != "opened" {
 		t.Errorf("without auto_close: %s", got)
 	}
+}
+
+func eventually(t *testing.T, ok func() bool) {
+	t.Helper()
+	tick, over := time.NewTicker(5*time.Millisecond), time.After(patience)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-over:
+			t.Fatal("it never happens")
+		}
+	}
+}
+
+// TestListenerOverHTTP holds a project as any other, and closes none by leaving, which is what GNS3 3.1.0a2 was seen to do.
+func TestListenerOverHTTP(t *testing.T) {
+	lab := start(t, simlab.Options{AutoClose: 50 * time.Millisecond})
+	admin := token(t, lab, "admin")
+	project := created(t, lab, admin, `{"name":"Held"}`)
+	id := strings.TrimPrefix(project, "/v3/projects/")
+	status := func(path string) string {
+		var p named
+		decode(t, call(t, lab, "GET", path, admin), 200, &p)
+		return p.Status
+	}
+	// closesBehind lets the last WebSocket leave a project that nobody else listens to, and one that is of interest.
+	closesBehind := func(path string) {
+		t.Helper()
+		control := created(t, lab, admin, `{"name":"Control"}`)
+		for _, p := range []string{path, control} {
+			l := listen(t, lab, p+"/notifications/ws?token="+admin)
+			l.next("ping")
+			if err := l.conn.Close(websocket.StatusNormalClosure, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		eventually(t, func() bool { return status(control) == "closed" })
+		if r := call(t, lab, "DELETE", control, admin); r.status != 204 {
+			t.Fatal(r.status)
+		}
+	}
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, lab.URL()+project+"/notifications?token="+admin, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	eventually(t, func() bool { return lab.Listeners(id) == 1 })
+	closesBehind(project)
+	if got := status(project); got != "opened" {
+		t.Errorf("while one listens over HTTP: %s", got)
+	}
+	hangUp()
+	eventually(t, func() bool { return lab.Listeners(id) == 0 })
+	closesBehind(created(t, lab, admin, `{"name":"Another"}`))
+	if got := status(project); got != "opened" {
+		t.Errorf("after one has left over HTTP: %s", got)
+	}
+	closesBehind(project)
+	eventually(t, func() bool { return status(project) == "closed" })
 }
