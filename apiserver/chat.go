@@ -145,7 +145,7 @@ func (s *Server) beginOrAttach(ctx context.Context, r request, in schema.TurnInp
 	if err := s.checkDay(ctx, in.UserID, in.Limits); err != nil {
 		return turnRun{}, err
 	}
-	if err := s.vault.Put(ctx, in.TurnID, in.UserID, r.token); err != nil {
+	if err := s.vault.Put(ctx, in.TurnRef, r.token); err != nil {
 		return turnRun{}, err
 	}
 	// A client that leaves now must not leave a turn behind that was started without its token. For the same reason the token stays

@@ -207,7 +207,7 @@ func (s *Server) refreshCredential(ctx context.Context, r request, session store
 		return false
 	}
 	if err == nil {
-		err = s.vault.Put(ctx, turn.ID, r.ID, r.token)
+		err = s.vault.Put(ctx, ref, r.token)
 	}
 	// The state is read again, after the token is there: the turn looks for the token after it has set the state.
 	if err == nil {

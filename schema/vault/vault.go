@@ -188,14 +188,17 @@ func newAEAD(key Key, purpose string) (cipher.AEAD, error) {
 type credential struct {
 	Token   string    `json:"token"`
 	Expires time.Time `json:"expires"`
+	// Whose it is, and for which project. Both are sealed with the token.
+	User    string `json:"user"`
+	Project string `json:"project"`
 }
 
-// Put keeps the token that the turn of this user acts with. It fails with CodeUnavailable.
-func (v *Vault) Put(ctx context.Context, turnID, userID, token string) (err error) {
+// Put keeps the token that a turn acts with: its owner's, for its project. It fails with CodeUnavailable.
+func (v *Vault) Put(ctx context.Context, ref schema.TurnRef, token string) (err error) {
 	ctx, span := observe.Start(ctx, "keep token")
 	defer func() { observe.End(span, err) }()
-	name := slot(turnID, userID)
-	plain, err := json.Marshal(credential{Token: token, Expires: expiry(token, v.now())})
+	name := slot(ref.TurnID, ref.UserID)
+	plain, err := json.Marshal(credential{Token: token, Expires: expiry(token, v.now()), User: ref.UserID, Project: ref.ProjectID})
 	if err != nil {
 		return fmt.Errorf("seal credential: %w", err)
 	}
@@ -253,14 +256,19 @@ func (v *Vault) credential(ctx context.Context, name string) (c credential, revi
 	if err != nil {
 		return c, 0, unavailable(err)
 	}
-	plain, err := unseal(v.aead, name, entry.Value())
+	c, err = v.open(name, entry.Value())
+	return c, entry.Revision(), err
+}
+
+func (v *Vault) open(name string, sealed []byte) (c credential, err error) {
+	plain, err := unseal(v.aead, name, sealed)
 	if err != nil {
-		return c, 0, missing(fmt.Errorf("open credential: %w", err))
+		return c, missing(fmt.Errorf("open credential: %w", err))
 	}
 	if err := json.Unmarshal(plain, &c); err != nil {
-		return c, 0, missing(errors.New("sealed credential can't be read"))
+		return c, missing(errors.New("sealed credential can't be read"))
 	}
-	return c, entry.Revision(), nil
+	return c, nil
 }
 
 // Drop forgets the turn's token.

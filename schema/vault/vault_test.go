@@ -47,6 +47,11 @@ func jwt(exp time.Time) string {
 	return "eyJhbGciOiJIUzI1NiJ9." + payload + ".c2lnbmF0dXJl"
 }
 
+// adas names a turn of Ada's.
+func adas(turn string) schema.TurnRef {
+	return schema.TurnRef{TurnID: turn, UserID: "ada", ProjectID: "lab"}
+}
+
 func wantMissing(t *testing.T, err error) {
 	t.Helper()
 	if schema.CodeOf(err) != schema.CodeCredentialMissing {
@@ -61,7 +66,7 @@ func TestTokenIsKeptForItsTurnAndUserAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := jwt(time.Now().Add(time.Hour))
-	if err := v.Put(t.Context(), "t1", "ada", token); err != nil {
+	if err := v.Put(t.Context(), adas("t1"), token); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := v.Token(t.Context(), "t1", "ada"); err != nil || got != token {
@@ -89,7 +94,7 @@ func TestTokenEndsWhenItSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	if err := v.Put(t.Context(), "t1", "ada", jwt(start.Add(time.Hour))); err != nil {
+	if err := v.Put(t.Context(), adas("t1"), jwt(start.Add(time.Hour))); err != nil {
 		t.Fatal(err)
 	}
 	v.now = func() time.Time { return start.Add(2 * time.Hour) }
@@ -97,7 +102,7 @@ func TestTokenEndsWhenItSays(t *testing.T) {
 	wantMissing(t, err)
 
 	v.now = func() time.Time { return start }
-	if err := v.Put(t.Context(), "t2", "ada", "not a web token"); err != nil {
+	if err := v.Put(t.Context(), adas("t2"), "not a web token"); err != nil {
 		t.Fatal(err)
 	}
 	v.now = func() time.Time { return start.Add(maxLife + time.Minute) }
@@ -111,7 +116,7 @@ func TestARefusedTokenIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, token := range []string{"old", "new"} {
-		if err := v.Put(t.Context(), "t1", "ada", token); err != nil {
+		if err := v.Put(t.Context(), adas("t1"), token); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,7 +145,7 @@ func TestTheBucketComesBack(t *testing.T) {
 	_, err = v.Token(t.Context(), "t1", "ada")
 	wantMissing(t, err)
 	lose()
-	if err := v.Put(t.Context(), "t1", "ada", "token"); err != nil {
+	if err := v.Put(t.Context(), adas("t1"), "token"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := v.Token(t.Context(), "t1", "ada"); err != nil || got != "token" {
@@ -158,7 +163,7 @@ func TestNothingReadableIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Put(t.Context(), "t1", "ada", "the-secret-token"); err != nil {
+	if err := v.Put(t.Context(), adas("t1"), "the-secret-token"); err != nil {
 		t.Fatal(err)
 	}
 	kv, err := js.KeyValue(t.Context(), bucket)
