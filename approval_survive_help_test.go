@@ -38,7 +38,7 @@ func startSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{t: t, model: scriptmodel.Start(), folder: t.TempDir()}
 	t.Cleanup(s.model.Close)
-	lab, err := simlab.Start(t.Context(), simlab.Options{})
+	lab, err := simlab.Start(t.Context(), simlab.Options{AutoClose: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

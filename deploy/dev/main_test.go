@@ -33,6 +33,9 @@ var suite struct {
 	lab   *simlab.Lab
 }
 
+// forsaken is how long a project of the suite's lab with auto_close waits for another listener.
+const forsaken = time.Second
+
 func TestMain(m *testing.M) {
 	code, err := runSuite(m)
 	if err != nil {
@@ -57,7 +60,7 @@ func runSuite(m *testing.M) (code int, err error) {
 	ctx := context.Background()
 	suite.model = scriptmodel.Start()
 	defer suite.model.Close()
-	if suite.lab, err = simlab.Start(ctx, simlab.Options{}); err != nil {
+	if suite.lab, err = simlab.Start(ctx, simlab.Options{AutoClose: forsaken}); err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, suite.lab.Close()) }()

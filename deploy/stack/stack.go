@@ -12,6 +12,7 @@ import (
 	"gns3copilot/activities"
 	"gns3copilot/activities/console"
 	"gns3copilot/activities/gns3"
+	"gns3copilot/activities/hold"
 	"gns3copilot/activities/policy"
 	"gns3copilot/activities/tools"
 	"gns3copilot/activities/window"
@@ -72,6 +73,7 @@ type Stack struct {
 	telemetry  *telemetry.Telemetry
 	metrics    *observe.Metrics // nil when nothing is measured
 	stopGauges func() error
+	letGo      func() // ends the holding of projects, and waits for it
 }
 
 // Open connects to everything and brings the database up to date. It fails with CodeUnavailable, naming what can't be reached. What is
@@ -106,7 +108,22 @@ func Open(ctx context.Context, b Backends, t *telemetry.Telemetry, log *slog.Log
 		return nil, schema.Errorf(schema.CodeUnavailable, "Temporal can't be reached at %s.", b.TemporalAddress).
 			WithHint("Look whether it runs, and at --temporal-address.").WithCause(err)
 	}
-	return s, s.measure()
+	if err = s.measure(); err != nil {
+		return nil, err
+	}
+	s.hold(ctx)
+	return s, nil
+}
+
+// hold begins to hold the projects of turns. Every process that serves turns does.
+func (s *Stack) hold(ctx context.Context) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a process that is told to end still has turns to bring to their end
+	holder, ended := hold.New(s.vault, s.store, s.gns3, s.log), make(chan struct{})
+	go func() {
+		defer close(ended)
+		holder.Run(ctx)
+	}()
+	s.letGo = func() { cancel(); <-ended }
 }
 
 // measure makes the metrics, if anybody is to see them.
@@ -127,6 +144,9 @@ func (s *Stack) measure() error {
 
 // Close ends the connections.
 func (s *Stack) Close() {
+	if s.letGo != nil {
+		s.letGo()
+	}
 	if s.stopGauges != nil {
 		if err := s.stopGauges(); err != nil {
 			s.log.Warn("gauges not stopped", "error", err)

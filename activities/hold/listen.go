@@ -1,0 +1,108 @@
+package hold
+
+import (
+	"context"
+	"time"
+
+	"gns3copilot/schema"
+)
+
+// hold listens to a project, after a first wait, until ctx ends.
+func (h *Holder) hold(ctx context.Context, id string, p *project, first time.Duration) {
+	if !pause(ctx, first, nil) {
+		return
+	}
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		begun := time.Now()
+		denied := true
+		if token := h.token(p); token != "" {
+			err := h.lab.Listen(ctx, token, id)
+			if ctx.Err() != nil {
+				return
+			}
+			denied = schema.CodeOf(err) != schema.CodeGNS3Unavailable
+			if time.Since(begun) > lastWait { // it was held until then
+				wait = firstWait
+			}
+			if wait == firstWait { // the tries that follow would say the same
+				h.log.WarnContext(ctx, "project not held", "project", id, "error", err)
+			}
+		}
+		next, news := wait, (<-chan struct{})(nil)
+		if denied {
+			next, news = deniedWait, p.news
+		}
+		if !pause(ctx, next, news) {
+			return
+		}
+	}
+}
+
+// token is the newest of the project's turns, "" when none of them has one.
+func (h *Holder) token(p *project) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case <-p.news: // this is what it says
+	default:
+	}
+	var newest turn
+	for _, t := range p.turns {
+		if !t.doubted && t.Until.After(newest.Until) {
+			newest = *t
+		}
+	}
+	return newest.Token
+}
+
+// look reads the rows of turns whose token is gone, and now and then those of all, and releases those that are over.
+func (h *Holder) look(ctx context.Context) {
+	all := time.NewTicker(lookEvery)
+	defer all.Stop()
+	for {
+		select {
+		case <-h.doubts:
+			h.check(ctx, true)
+		case <-all.C:
+			h.check(ctx, false)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// check releases the turns that are over, of those that are doubted or of all.
+func (h *Holder) check(ctx context.Context, doubted bool) {
+	h.mu.Lock()
+	var some []*turn
+	for _, t := range h.held {
+		if t.doubted || !doubted {
+			some = append(some, t)
+		}
+	}
+	h.mu.Unlock()
+	for _, t := range some {
+		over := h.over(ctx, t)
+		h.mu.Lock()
+		if over && h.held[t.TurnID] == t {
+			h.release(t)
+		}
+		h.mu.Unlock()
+	}
+}
+
+// over tells whether a turn needs no lab any more. Of one whose row can't be read that isn't known.
+func (h *Holder) over(ctx context.Context, t *turn) bool {
+	h.mu.Lock()
+	ref, until, doubted := t.TurnRef, t.Until, t.doubted
+	h.mu.Unlock()
+	if time.Now().After(until) {
+		return true
+	}
+	row, err := h.turns.Turn(ctx, ref)
+	if err != nil {
+		// A turn that has only been asked for has no row yet, but it has its token.
+		return doubted && schema.CodeOf(err) == schema.CodeNotFound
+	}
+	return row.State.Over()
+}
