@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -46,12 +45,13 @@ type Options struct {
 	GNS3      GNS3
 	Directory Directory
 	Arguments Arguments
-	// GNS3URL is where paths that aren't ours are passed on to.
-	GNS3URL string
-	Limits  Limits
-	Version string
-	Log     *slog.Logger
-	Tracer  trace.Tracer
+	// GNS3URL is where paths that aren't ours are passed on to; GNS3Insecure accepts any certificate there.
+	GNS3URL      string
+	GNS3Insecure bool
+	Limits       Limits
+	Version      string
+	Log          *slog.Logger
+	Tracer       trace.Tracer
 	// Propagator finds the client's span in a request.
 	Propagator propagation.TextMapPropagator
 	Metrics    *observe.Metrics
@@ -93,6 +93,7 @@ type Server struct {
 	metrics    *observe.Metrics
 	echo       *echo.Echo
 	http       *http.Server
+	gateway    *gateway
 	// streams ends open streams when the server shuts down: clients come back to the next one.
 	streams    context.Context
 	endStreams context.CancelFunc
@@ -102,14 +103,14 @@ var installErrors sync.Once
 
 // New makes the API. It fails when GNS3URL can't be read.
 func New(o Options) (*Server, error) {
-	target, err := url.Parse(o.GNS3URL)
-	if err != nil || target.Host == "" {
-		return nil, schema.Errorf(schema.CodeInvalid, "The GNS3 URL %q can't be read.", o.GNS3URL)
-	}
 	s := &Server{
 		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, directory: o.Directory,
 		arguments: o.Arguments, identities: newIdentities(o.GNS3),
 		limits: o.Limits, log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
+	}
+	var err error
+	if s.gateway, err = newGateway(s, o.GNS3URL, o.GNS3Insecure); err != nil {
+		return nil, err
 	}
 	s.limits.Heartbeat = cmp.Or(s.limits.Heartbeat, heartbeatEvery)
 	s.limits.WriteWait = cmp.Or(s.limits.WriteWait, writeWait)
@@ -125,7 +126,7 @@ func New(o Options) (*Server, error) {
 		}
 	})
 	s.routes(o.Version)
-	s.echo.Any(gatewayRoute, s.gateway(target))
+	s.echo.Any(gatewayRoute, s.gateway.pass)
 	// Streams have no end that could be told beforehand, so writes have deadlines of their own.
 	s.http = &http.Server{Handler: s.echo, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)}
@@ -140,13 +141,13 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Shutdown ends the streams, lets other requests come to their end until ctx is over, and closes what is left.
+// Shutdown ends the streams and WebSockets, lets other requests come to their end until ctx is over, and closes what is left.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.endStreams()
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())
 	}
-	return nil
+	return s.gateway.close(ctx)
 }
 
 func (s *Server) httpError(err error, c echo.Context) {

@@ -274,7 +274,7 @@ func (s *Stack) StartAPI(l net.Listener, limits apiserver.Limits, version string
 	server, err := apiserver.New(apiserver.Options{
 		Temporal: s.temporal, Namespace: s.backends.Namespace, Store: s.store, Bus: s.bus, Vault: s.vault,
 		GNS3: s.gns3, Directory: gns3.NewDirectory(s.gns3, gns3.Account{Username: s.backends.GNS3User, Password: s.backends.GNS3Password}, s.log),
-		Arguments: registry, GNS3URL: s.backends.GNS3URL, Limits: limits, Version: version, Log: s.log,
+		Arguments: registry, GNS3URL: s.backends.GNS3URL, GNS3Insecure: s.backends.GNS3Insecure, Limits: limits, Version: version, Log: s.log,
 		Tracer: s.telemetry.Tracer(), Propagator: telemetry.Propagator(), Metrics: s.metrics,
 	})
 	if err != nil {
