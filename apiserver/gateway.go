@@ -79,12 +79,9 @@ func (g *gateway) pass(c echo.Context) error {
 	body := &upload{ReadCloser: in.Body}
 	in.Body = body
 	out := &relay{Response: c.Response(), end: end}
-	// A body without a known end may be half of a conversation. To others net/http can answer early as well, and takes more care that an answer
-	// that refuses the rest gets through.
-	if in.ContentLength < 0 {
-		if err := http.NewResponseController(out).EnableFullDuplex(); err != nil {
-			return err
-		}
+	// GNS3 may answer before it has read all, if only to refuse.
+	if err := http.NewResponseController(out).EnableFullDuplex(); err != nil {
+		return err
 	}
 	id := requestID(c)
 	release := func() bool { return true }

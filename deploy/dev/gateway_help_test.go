@@ -62,11 +62,12 @@ func startGateway(t *testing.T, serve func(*httptest.Server), suffix string) *ga
 	return w
 }
 
-// plainly is a client that neither follows nor unpacks, nor keeps connections.
+// plainly is a client that neither follows nor unpacks.
 func plainly(t *testing.T) *http.Client {
-	t.Helper()
+	transport := &http.Transport{DisableCompression: true, ExpectContinueTimeout: time.Minute}
+	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{
-		Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true, ExpectContinueTimeout: time.Minute},
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

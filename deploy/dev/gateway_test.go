@@ -213,20 +213,26 @@ func streamsBothWays(t *testing.T, w *gatewayWorld) {
 	}
 }
 
+// clientLeavesAStream, whether or not its length was told.
 func clientLeavesAStream(t *testing.T, w *gatewayWorld) {
 	left := make(chan struct{})
-	w.gns3.HandleFunc("/v3/left", func(rw http.ResponseWriter, r *http.Request) {
+	w.gns3.HandleFunc("/v3/left/{how}", func(rw http.ResponseWriter, r *http.Request) {
+		if r.PathValue("how") == "counted" {
+			rw.Header().Set("Content-Length", "1000")
+		}
 		fmt.Fprint(rw, "begun")
 		_ = http.NewResponseController(rw).Flush()
 		<-r.Context().Done()
-		close(left)
+		left <- struct{}{}
 	})
-	resp := w.do(t, http.MethodGet, "/v3/left", nil)
-	if _, err := io.ReadFull(resp.Body, make([]byte, 5)); err != nil {
-		t.Fatal(err)
+	for _, how := range []string{"counted", "chunked"} {
+		resp := w.do(t, http.MethodGet, "/v3/left/"+how, nil)
+		if _, err := io.ReadFull(resp.Body, make([]byte, 5)); err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		soon(t, "the end of the GNS3 server's stream", left)
 	}
-	_ = resp.Body.Close()
-	soon(t, "the end of the GNS3 server's stream", left)
 }
 
 // upstreamDies: an answer that breaks off must not look whole.
@@ -263,7 +269,7 @@ func checkUnavailable(t *testing.T, resp *http.Response) {
 	}
 }
 
-// uploadRefused: the refusal reaches a client that is still sending, also one that wouldn't use the connection again.
+// uploadRefused: the refusal reaches a client that is still sending.
 func uploadRefused(t *testing.T, w *gatewayWorld) {
 	w.gns3.HandleFunc("/v3/refuses", func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "no", http.StatusForbidden) })
 	resp := w.do(t, http.MethodPost, "/v3/refuses", strings.NewReader(strings.Repeat("x", 8<<20)))
@@ -272,11 +278,13 @@ func uploadRefused(t *testing.T, w *gatewayWorld) {
 	}
 }
 
-// uploadBrokenOff: the GNS3 server learns of it at once, and isn't blamed.
+// uploadBrokenOff: the GNS3 server learns of it at once, and isn't blamed; nor is it for a body that can't be read.
 func uploadBrokenOff(t *testing.T, w *gatewayWorld) {
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	w.gns3.HandleFunc("/v3/broken", func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.ReadFull(r.Body, make([]byte, 5))
+		if _, err := io.ReadFull(r.Body, make([]byte, 5)); err != nil {
+			return // the body that can't be read
+		}
 		close(begun)
 		_, err := io.Copy(io.Discard, r.Body)
 		ended <- err
@@ -286,6 +294,11 @@ func uploadBrokenOff(t *testing.T, w *gatewayWorld) {
 	_ = conn.Close()
 	if err := soon(t, "the upload's end", ended); err == nil {
 		t.Error("an upload that was broken off looks whole")
+	}
+	_, r := w.open(t, "POST /v3/broken HTTP/1.1", "Host: copilot", "Transfer-Encoding: chunked", "", "no length")
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil || resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("%v %+v", err, resp)
 	}
 	if text := w.log.String(); strings.Contains(text, "path=/v3/broken") {
 		t.Errorf("it is logged as a failure:\n%s", text)
