@@ -1,5 +1,8 @@
-// Package gns3 is a small client of the GNS3 server's REST API, version 3. Every read is made with the caller's own bearer
+// Package gns3 is a small client of the GNS3 server's REST API, version 3. Every request is made with the caller's own bearer
 // token, so that a tool can do no more than its user, and the API server learns from GNS3 itself who a token belongs to.
+//
+// A request that changes something is sent once: nothing in here repeats it, and MayHaveHappened tells whether one that failed
+// can have had its effect.
 //
 // All failures are *schema.Error: what GNS3 says (401, 403, 404, 409, 4xx) keeps its meaning and GNS3's own sentence; whatever
 // else stands in the way of an answer is CodeGNS3Unavailable with a hint that names the URL to check. Neither errors nor logs
@@ -25,6 +28,7 @@ import (
 	"gns3copilot/schema/observe"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 )
 
 const (
@@ -48,7 +52,8 @@ type Options struct {
 	// ConsoleHost, if set, is where the nodes' own consoles are reached, whatever address GNS3 gives for them. It is for
 	// servers behind a tunnel or an address translation. Remote consoles of Cloud nodes keep their address.
 	ConsoleHost string
-	// Timeout bounds each request with its body; 10 s if zero.
+	// Timeout bounds each request that reads, with its body; 10 s if zero. Requests that change something have bounds of
+	// their own.
 	Timeout time.Duration
 	// Transport replaces the HTTP transport; CA and Insecure then have no effect.
 	Transport http.RoundTripper
@@ -56,7 +61,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Client reads from one GNS3 server. It keeps connections open between calls and may be used by many goroutines.
+// Client speaks to one GNS3 server. It keeps connections open between calls and may be used by many goroutines.
 type Client struct {
 	base        *url.URL
 	http        *http.Client
@@ -133,38 +138,40 @@ func newTransport(o Options) (http.RoundTripper, error) {
 	return t, nil
 }
 
-// get reads path below /v3 as the token's owner.
-func (c *Client) get(ctx context.Context, token, path string, out any) error {
-	if !validToken(token) {
-		return schema.Errorf(schema.CodeUnauthorized, "Not authenticated").WithHint("Sign in to GNS3.")
-	}
-	return c.call(ctx, http.MethodGet, path, token, nil, out)
+// request is one request to the API.
+type request struct {
+	method, path string // path is below /v3
+	token        string // of the caller; "" where none is needed
+	in, out      any    // what is sent and what the answer is decoded into; nil where there is nothing
+	within       time.Duration
+	// late is for requests that GNS3 can refuse with a conflict after it has begun to carry them out.
+	late bool
 }
 
-// call makes one request and decodes its answer into out.
-func (c *Client) call(ctx context.Context, method, path, token string, in, out any) (err error) {
-	ctx, span := observe.Start(ctx, "GNS3 "+method, attribute.String("url.path", path))
+// get reads path as the token's owner.
+func (c *Client) get(ctx context.Context, token, path string, out any) error {
+	return c.as(ctx, request{method: http.MethodGet, path: path, token: token, out: out})
+}
+
+// as sends a request that needs a token.
+func (c *Client) as(ctx context.Context, q request) error {
+	if !validToken(q.token) {
+		return notCarriedOut(schema.Errorf(schema.CodeUnauthorized, "Not authenticated").WithHint("Sign in to GNS3."))
+	}
+	return c.send(ctx, q)
+}
+
+// send makes one request and decodes its answer.
+func (c *Client) send(ctx context.Context, q request) (err error) {
+	ctx, span := observe.Start(ctx, "GNS3 "+q.method, attribute.String("url.path", q.path))
 	defer func() { observe.End(span, err) }()
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(q.within, c.timeout))
 	defer cancel()
-	req, err := c.newRequest(ctx, method, path, token, in)
+	resp, err := c.open(ctx, q)
 	if err != nil {
 		return err
 	}
-	start := time.Now()
-	resp, err := c.http.Do(req)
-	if err != nil {
-		c.log.DebugContext(ctx, "gns3 request failed", "method", method, "path", path, "duration", time.Since(start), "error", err)
-		return c.noAnswer(err)
-	}
 	defer resp.Body.Close()
-	span.SetAttributes(attribute.Int("http.response.status_code", resp.StatusCode))
-	c.log.DebugContext(ctx, "gns3 request", "method", method, "path", path, "status", resp.StatusCode, "duration", time.Since(start))
-
-	if resp.StatusCode/100 != 2 {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a part of it is enough, or none
-		return c.refusal(resp, body, token)
-	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err != nil {
 		return c.noAnswer(err)
@@ -172,10 +179,46 @@ func (c *Client) call(ctx context.Context, method, path, token string, in, out a
 	if len(body) > maxBody {
 		return c.unavailable("The GNS3 server's answer is over %d MiB.", maxBody>>20)
 	}
-	if err := json.Unmarshal(body, out); err != nil {
+	if q.out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(body, q.out); err != nil {
 		return c.notGNS3().WithCause(fmt.Errorf("decode answer: %w", err))
 	}
 	return nil
+}
+
+// open makes one request and gives its answer, whose body is to be closed, if it is a success.
+func (c *Client) open(ctx context.Context, q request) (*http.Response, error) {
+	if ctx.Err() != nil {
+		return nil, notCarriedOut(c.noAnswer(context.Cause(ctx)))
+	}
+	ctx, mayBeSent := watchConnection(ctx)
+	req, err := c.newRequest(ctx, q.method, q.path, q.token, q.in)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	resp, err := c.http.Do(req)
+	if err != nil {
+		c.log.DebugContext(ctx, "gns3 request failed", "method", q.method, "path", q.path, "duration", time.Since(start), "error", err)
+		if !mayBeSent() {
+			return nil, notCarriedOut(c.noAnswer(err))
+		}
+		return nil, c.noAnswer(err)
+	}
+	trace.SpanFromContext(ctx).SetAttributes(attribute.Int("http.response.status_code", resp.StatusCode))
+	c.log.DebugContext(ctx, "gns3 request", "method", q.method, "path", q.path, "status", resp.StatusCode, "duration", time.Since(start))
+	if resp.StatusCode/100 == 2 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a part of it is enough, or none
+	refusal := c.refusal(resp, body, q.token)
+	if refusedUndone(resp.StatusCode, refusal.Message, q.late) {
+		return nil, notCarriedOut(refusal)
+	}
+	return nil, refusal
 }
 
 func (c *Client) newRequest(ctx context.Context, method, path, token string, in any) (*http.Request, error) {

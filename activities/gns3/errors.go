@@ -20,7 +20,7 @@ const maxMessage = 400
 var absolutePath = regexp.MustCompile(`(^|[\s'"(=:])(?:[A-Za-z]:)?[\\/][^\s'"\\/]+[\\/][^\s'",;)]*`)
 
 // refusal makes the error for an answer that is not a success.
-func (c *Client) refusal(resp *http.Response, body []byte, token string) error {
+func (c *Client) refusal(resp *http.Response, body []byte, token string) *schema.Error {
 	if resp.StatusCode/100 == 3 {
 		e := c.unavailable("The GNS3 server redirects to another address.")
 		if to, err := resp.Location(); err == nil {
@@ -71,7 +71,7 @@ func presentable(message string, status int) string {
 }
 
 // noAnswer makes the error for a request that got no answer, or only a part of one. A caller who gave up gets CodeAborted.
-func (c *Client) noAnswer(err error) error {
+func (c *Client) noAnswer(err error) *schema.Error {
 	if errors.Is(err, context.Canceled) {
 		return schema.Errorf(schema.CodeAborted, "The request to the GNS3 server was cancelled.").WithCause(err)
 	}

@@ -61,7 +61,7 @@ func (c *Client) node(n apiNode) Node {
 		Platform:    n.platform(),
 	}
 	for _, p := range n.Ports {
-		out.Ports = append(out.Ports, Port{Name: p.Name, ShortName: p.ShortName})
+		out.Ports = append(out.Ports, Port{Name: p.Name, ShortName: p.ShortName, Place: &Place{Adapter: p.Adapter, Port: p.Port}})
 	}
 	remote := n.Properties
 	switch {
@@ -96,7 +96,7 @@ func (n apiNode) namedPlatform() string {
 }
 
 // portName names the port where a link ends. Nodes of a closed project come without ports; the numbers then stand in.
-func (n apiNode) portName(end apiLinkNode) string {
+func (n apiNode) portName(end LinkEnd) string {
 	for _, p := range n.Ports {
 		if p.Adapter == end.Adapter && p.Port == end.Port {
 			return p.Name

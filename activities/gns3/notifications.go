@@ -21,8 +21,8 @@ const silence = 20 * time.Second
 // It is the stream over HTTP, not the one over WebSocket: the token stays out of the address, which GNS3 logs, and its end doesn't make
 // GNS3 close the project (measured with 3.1.0a2), as the end of a WebSocket without other listeners does.
 func (c *Client) Listen(ctx context.Context, token, projectID string) error {
-	if !uuidPattern.MatchString(projectID) {
-		return schema.Errorf(schema.CodeInvalid, "The project id must be a UUID.")
+	if err := checkID("project", projectID); err != nil {
+		return err
 	}
 	if !validToken(token) {
 		return schema.Errorf(schema.CodeUnauthorized, "Not authenticated").WithHint("Sign in to GNS3.")

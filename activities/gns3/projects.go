@@ -34,11 +34,38 @@ func (c *Client) Project(ctx context.Context, token, id string) (Project, error)
 	return p, nil
 }
 
-// getOfProject reads the project itself or, with below set, one of its lists. The id is checked here because it becomes
-// part of a path: "", ".." or "undefined" would otherwise ask for something else.
+// getOfProject reads the project itself or, with below set, one of its lists.
 func (c *Client) getOfProject(ctx context.Context, token, id, below string, out any) error {
-	if !uuidPattern.MatchString(id) {
-		return schema.Errorf(schema.CodeInvalid, "The project id must be a UUID.")
+	if err := checkID("project", id); err != nil {
+		return err
 	}
 	return c.get(ctx, token, "projects/"+id+below, out)
+}
+
+// checkID refuses an id that is no UUID. It would become part of a path: "", ".." or "undefined" would ask for something else.
+func checkID(kind, id string) error {
+	if !uuidPattern.MatchString(id) {
+		return notCarriedOut(schema.Errorf(schema.CodeInvalid, "The id of a %s must be a UUID.", kind))
+	}
+	return nil
+}
+
+// sendIn sends a request about one thing of a project, such as a node, or with more set about what is below it.
+func (c *Client) sendIn(ctx context.Context, projectID, kind, id, more string, q request) error {
+	path, err := pathIn(projectID, kind, id, more)
+	if err != nil {
+		return err
+	}
+	q.path = path
+	return c.as(ctx, q)
+}
+
+func pathIn(projectID, kind, id, more string) (string, error) {
+	if err := checkID("project", projectID); err != nil {
+		return "", err
+	}
+	if err := checkID(kind, id); err != nil {
+		return "", err
+	}
+	return "projects/" + projectID + "/" + kind + "s/" + id + more, nil
 }

@@ -49,6 +49,14 @@ type Node struct {
 type Port struct {
 	Name      string `json:"name"`
 	ShortName string `json:"short_name"`
+	// Place is how GNS3 counts the port. Topologies that were stored before there was one are without.
+	Place *Place `json:"place,omitempty"`
+}
+
+// Place is the number of an adapter of a node, and that of a port on it.
+type Place struct {
+	Adapter int `json:"adapter_number"`
+	Port    int `json:"port_number"`
 }
 
 // Link joins a port of node A with one of node B; nodes are given by name.
@@ -58,6 +66,7 @@ type Link struct {
 	PortA string `json:"port_a"`
 	NodeB string `json:"node_b"`
 	PortB string `json:"port_b"`
+	Capture
 }
 
 // Topology reads a project with its nodes and links, the three in parallel. The codes are those of Project; a user who may
@@ -87,12 +96,21 @@ func (c *Client) Topology(ctx context.Context, token, projectID string) (Topolog
 	return t, nil
 }
 
-// ForModel gives a copy without what only tools need: the addresses of consoles and the platforms.
+// ForModel gives a copy without what only tools need: the addresses of consoles, the platforms, how GNS3 counts the ports, and the files
+// of captures.
 func (t Topology) ForModel() Topology {
 	t.Nodes = maps.Clone(t.Nodes)
 	for name, n := range t.Nodes {
 		n.ConsoleAddress, n.Platform = "", ""
+		n.Ports = slices.Clone(n.Ports)
+		for i := range n.Ports {
+			n.Ports[i].Place = nil
+		}
 		t.Nodes[name] = n
+	}
+	t.Links = slices.Clone(t.Links)
+	for i := range t.Links {
+		t.Links[i].CaptureFile = ""
 	}
 	return t
 }
@@ -135,14 +153,9 @@ func (t Topology) ByID(id, name string) (Node, error) {
 
 // apiLink is a link as GNS3 sends it.
 type apiLink struct {
-	ID    string        `json:"link_id"`
-	Nodes []apiLinkNode `json:"nodes"`
-}
-
-type apiLinkNode struct {
-	NodeID  string `json:"node_id"`
-	Adapter int    `json:"adapter_number"`
-	Port    int    `json:"port_number"`
+	ID    string    `json:"link_id"`
+	Nodes []LinkEnd `json:"nodes"`
+	Capture
 }
 
 // joinLinks gives the links with the names of their nodes and ports. A link whose node is not in the list was made or lost
@@ -163,7 +176,7 @@ func joinLinks(nodes []apiNode, links []apiLink) []Link {
 		if !okA || !okB {
 			continue
 		}
-		joined = append(joined, Link{ID: l.ID, NodeA: a.Name, PortA: a.portName(endA), NodeB: b.Name, PortB: b.portName(endB)})
+		joined = append(joined, Link{ID: l.ID, NodeA: a.Name, PortA: a.portName(endA), NodeB: b.Name, PortB: b.portName(endB), Capture: l.Capture})
 	}
 	slices.SortFunc(joined, func(x, y Link) int {
 		return cmp.Or(cmp.Compare(x.NodeA, y.NodeA), cmp.Compare(x.PortA, y.PortA), cmp.Compare(x.ID, y.ID))

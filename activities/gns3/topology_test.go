@@ -69,7 +69,28 @@ func TestTopologyForModel(t *testing.T) {
 	if got := sortedKeys(shape.Links[0]); !slices.Equal(got, []string{"link_id", "node_a", "node_b", "port_a", "port_b"}) {
 		t.Errorf("links have the keys %v", got)
 	}
-	if topology.Nodes["R1"].ConsoleAddress != "127.0.0.1:5101" {
+	for _, p := range shape.Nodes["R1"]["ports"].([]any) {
+		if got := sortedKeys(p.(map[string]any)); !slices.Equal(got, []string{"name", "short_name"}) {
+			t.Errorf("ports have the keys %v", got)
+		}
+	}
+	if n := topology.Nodes["R1"]; n.ConsoleAddress != "127.0.0.1:5101" || n.Ports[0].Place == nil {
+		t.Error("ForModel changed the topology it was called on")
+	}
+}
+
+func TestCapturesInTheTopology(t *testing.T) {
+	topology := readNodes(t, Options{}, `[{"name":"R1","node_id":"1","ports":[{"name":"e0"}]},{"name":"R2","node_id":"2"}]`,
+		`[{"link_id":"a","nodes":[{"node_id":"1"},{"node_id":"2","port_number":1}],"capturing":true,"capture_file_name":"a.pcap"},
+		  {"link_id":"b","nodes":[{"node_id":"1","port_number":1},{"node_id":"2"}],"capturing":false,"capture_file_name":null}]`)
+	text := func(t Topology) string { b, _ := json.Marshal(t.Links); return string(b) }
+	if got := text(topology); !strings.Contains(got, `"capturing":true,"capture_file_name":"a.pcap"}`) || strings.Contains(got, "false") {
+		t.Errorf("got %s", got)
+	}
+	if got := text(topology.ForModel()); !strings.Contains(got, `"capturing":true}`) || strings.Contains(got, "a.pcap") {
+		t.Errorf("the model gets %s", got)
+	}
+	if topology.Links[0].CaptureFile+topology.Links[1].CaptureFile != "a.pcap" {
 		t.Error("ForModel changed the topology it was called on")
 	}
 }

@@ -33,7 +33,7 @@ func (c *Client) Me(ctx context.Context, token string) (User, error) {
 // User reads another user. CodeInvalid for an id that is no UUID, CodeNotFound or CodeForbidden as GNS3 says.
 func (c *Client) User(ctx context.Context, token, id string) (User, error) {
 	var u User
-	if err := c.getByID(ctx, token, "access/users/", id, "", &u); err != nil {
+	if err := c.getByID(ctx, token, "user", id, "", &u); err != nil {
 		return User{}, fmt.Errorf("read GNS3 user: %w", err)
 	}
 	return u, nil
@@ -42,7 +42,7 @@ func (c *Client) User(ctx context.Context, token, id string) (User, error) {
 // Group reads a group of users. It fails as User does.
 func (c *Client) Group(ctx context.Context, token, id string) (Group, error) {
 	var g Group
-	if err := c.getByID(ctx, token, "access/groups/", id, "", &g); err != nil {
+	if err := c.getByID(ctx, token, "group", id, "", &g); err != nil {
 		return Group{}, fmt.Errorf("read GNS3 group: %w", err)
 	}
 	return g, nil
@@ -51,18 +51,18 @@ func (c *Client) Group(ctx context.Context, token, id string) (Group, error) {
 // Groups lists the groups that a user is in. It fails as User does; GNS3 grants it to few, and to none about themselves.
 func (c *Client) Groups(ctx context.Context, token, userID string) ([]Group, error) {
 	var groups []Group
-	if err := c.getByID(ctx, token, "access/users/", userID, "/groups", &groups); err != nil {
+	if err := c.getByID(ctx, token, "user", userID, "/groups", &groups); err != nil {
 		return nil, fmt.Errorf("list GNS3 groups: %w", err)
 	}
 	return groups, nil
 }
 
-// getByID reads what has an id, or with below set something of it. The id is checked here because it becomes part of a path.
-func (c *Client) getByID(ctx context.Context, token, folder, id, below string, out any) error {
-	if !uuidPattern.MatchString(id) {
-		return schema.Errorf(schema.CodeInvalid, "The id of a user or a group must be a UUID.")
+// getByID reads a user or a group, or with below set something of it.
+func (c *Client) getByID(ctx context.Context, token, kind, id, below string, out any) error {
+	if err := checkID(kind, id); err != nil {
+		return err
 	}
-	return c.get(ctx, token, folder+id+below, out)
+	return c.get(ctx, token, "access/"+kind+"s/"+id+below, out)
 }
 
 // Authenticate exchanges a user's name and password for a token. The wrong ones are CodeUnauthorized.
@@ -74,7 +74,7 @@ func (c *Client) Authenticate(ctx context.Context, username, password string) (s
 	var out struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := c.call(ctx, http.MethodPost, "access/users/authenticate", "", in, &out); err != nil {
+	if err := c.send(ctx, request{method: http.MethodPost, path: "access/users/authenticate", in: in, out: &out}); err != nil {
 		return "", fmt.Errorf("sign in to GNS3: %w", err)
 	}
 	if !validToken(out.AccessToken) {
@@ -88,7 +88,7 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 	var out struct {
 		Version string `json:"version"`
 	}
-	if err := c.call(ctx, http.MethodGet, "version", "", nil, &out); err != nil {
+	if err := c.send(ctx, request{method: http.MethodGet, path: "version", out: &out}); err != nil {
 		return "", fmt.Errorf("read GNS3 version: %w", err)
 	}
 	if out.Version == "" {
