@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -74,6 +75,13 @@ func (t *Tools) unfit(ctx context.Context, in schema.RecordDecisionInput) (strin
 func (t *Tools) runnable(name, arguments string, mode schema.Mode, lab gns3.Topology) error {
 	tool, args, err := t.Tools.Resolve(name, arguments, mode)
 	if err != nil {
+		return err
+	}
+	if changer, ok := tool.(tools.LabChanger); ok {
+		plan, err := changer.Plan(args, lab)
+		for _, c := range plan {
+			err = cmp.Or(err, c.Problem)
+		}
 		return err
 	}
 	changer, ok := tool.(tools.Changer)

@@ -23,6 +23,8 @@ type Tools struct {
 	Bus   *progress.Bus
 	Vault *vault.Vault
 	Lab   Lab
+	// GNS3 is where calls go that are about the lab itself.
+	GNS3  *gns3.Client
 	Tools *tools.Registry
 	// Policy gives the policy as it is now: it can be loaded anew while turns run.
 	Policy   func() *policy.Policy

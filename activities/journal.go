@@ -14,7 +14,7 @@ import (
 
 // SettlePush makes sure that a push whose activity was lost goes no further.
 func (t *Tools) SettlePush(ctx context.Context, in schema.PushInput) error {
-	_, err := t.Store.SettleRun(ctx, in.TurnRef, in.Call.ID, in.Device)
+	_, err := t.Store.SettleRun(ctx, in.TurnRef, in.Call.ID, in.Device, store.KindDevice)
 	return fault(err)
 }
 
@@ -60,8 +60,8 @@ func begun(ctx context.Context, db *store.Store, in schema.CloseCallsInput, call
 	if err != nil || len(runs) == 0 {
 		return schema.ToolResponse{}, false, err
 	}
-	for device := range runs {
-		if runs[device], err = db.SettleRun(ctx, in.TurnRef, call.ID, device); err != nil {
+	for device, r := range runs {
+		if runs[device], err = db.SettleRun(ctx, in.TurnRef, call.ID, device, r.Kind); err != nil {
 			return schema.ToolResponse{}, false, err
 		}
 	}
@@ -81,8 +81,15 @@ func begun(ctx context.Context, db *store.Store, in schema.CloseCallsInput, call
 	return pushResult(call.Name, devices, runs, in.Closing == schema.ClosingAborted), true, nil
 }
 
-// journalItem words a device's journal.
+// outcomeNothing is of what was never begun.
+const outcomeNothing = "nothing"
+
+// journalItem words a journal.
 func journalItem(r store.DeviceRun) schema.ToolItem {
+	if r.Kind == store.KindLab {
+		return labItem(r)
+	}
+
 	item := schema.ToolItem{ID: r.NodeID, Name: r.Device, Status: schema.ItemFailed, Result: r.Output, Error: r.Error}
 	if item.ID == "" {
 		item.ID = r.Device
@@ -95,7 +102,7 @@ func journalItem(r store.DeviceRun) schema.ToolItem {
 	case store.RunDone:
 		item.Status, item.Error = schema.ItemSuccess, ""
 	case store.RunNothing:
-		item.Outcome, item.Error = "nothing", "Nothing was sent to this device."
+		item.Outcome, item.Error = outcomeNothing, "Nothing was sent to this device."
 	case store.RunUnknown:
 		item.Outcome = schema.OutcomeUnknown
 		item.Error = fmt.Sprintf("The connection to the work on this device was lost: %s, the rest is unknown and is not sent again. Look at the device.", acked)

@@ -30,7 +30,7 @@ func TestWhatWasBegunIsSaid(t *testing.T) {
 	if err := db.AddApprovals(t.Context(), []store.Approval{{TurnID: "t", ToolCallID: "c", Step: 1, Preview: preview}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.ClaimRun(t.Context(), ref, "c", "R1", "n1", []string{"one", "two"}); err != nil {
+	if err := db.ClaimRun(t.Context(), ref, "c", store.Claim{Kind: store.KindDevice, Device: "R1", NodeID: "n1", Lines: []string{"one", "two"}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.AckLine(t.Context(), ref, "c", "R1", 0); err != nil {

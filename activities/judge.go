@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/policy"
@@ -24,6 +25,7 @@ type judge struct {
 	grants   []string
 	proposed []store.Approval
 	granted  []store.Approval // allowed by an earlier modification
+	labRuns  bool             // a call was let through that changes the lab
 }
 
 // call says whether and where a call may run, and notes the ones that wait; an error is the reason why it may not.
@@ -37,9 +39,12 @@ func (j *judge) call(ordinal int, call schema.Call) (schema.Verdict, error) {
 	if meta.Category == tools.CategoryDevice {
 		v.Queue = schema.TaskQueueDevices
 	}
+	if changer, ok := tool.(tools.LabChanger); ok {
+		return j.labCall(ordinal, v, changer, args)
+	}
 	changer, ok := tool.(tools.Changer)
 	if !ok {
-		v.Run = true
+		v.Run, v.After = true, j.labRuns
 		return v, nil
 	}
 	list, err := changer.Changes(args)
@@ -53,7 +58,7 @@ func (j *judge) call(ordinal int, call schema.Call) (schema.Verdict, error) {
 	case ruling.Action == policy.Refuse:
 		return schema.Verdict{Call: call}, ruling.Error()
 	case ruling.Action == policy.Allow && !always:
-		v.Run, v.Summary = true, tools.Describe("Read", list)
+		v.Run, v.After, v.Summary = true, j.labRuns, tools.Describe("Read", list)
 		return v, nil
 	}
 	v.Summary = tools.Describe("Run on", list)
@@ -63,15 +68,43 @@ func (j *judge) call(ordinal int, call schema.Call) (schema.Verdict, error) {
 	for _, c := range list {
 		v.Devices = append(v.Devices, c.Device)
 	}
-	if i := slices.Index(j.grants, schema.Grant(call.Name, call.ArgsSHA256)); i >= 0 && ruling.Level != policy.High {
-		j.grants = slices.Delete(j.grants, i, i+1)
-		v.Run, v.Granted = true, true
-		j.granted = append(j.granted, j.approval(ordinal, call, args, ruling, preview, v.Summary))
+	return j.offer(v, j.approval(ordinal, call, args, ruling, preview, v.Summary)), nil
+}
+
+// offer lets a call wait for a human's word, unless a human has written it.
+func (j *judge) offer(v schema.Verdict, row store.Approval) schema.Verdict {
+	i := slices.Index(j.grants, schema.Grant(v.Name, v.ArgsSHA256))
+	if i < 0 || row.Danger == schema.DangerHigh {
+		v.Approve = true
+		j.proposed = append(j.proposed, row)
+		return v
+	}
+	j.grants = slices.Delete(j.grants, i, i+1)
+	v.Run, v.Granted = true, true
+	j.granted = append(j.granted, row)
+	return v
+}
+
+// labCall is call for a change of the lab itself.
+func (j *judge) labCall(ordinal int, v schema.Verdict, changer tools.LabChanger, args json.RawMessage) (schema.Verdict, error) {
+	if err := tools.OwnProject(args, j.in.ProjectID); err != nil {
+		return schema.Verdict{Call: v.Call}, err
+	}
+	plan, err := changer.Plan(args, j.lab)
+	if err != nil {
+		return schema.Verdict{Call: v.Call}, err
+	}
+	v.ChangesLab, v.Devices, v.Order = true, tools.Items(plan), []string{schema.OrderLab}
+	v.Summary = schema.CutText(v.Name+": "+strings.Join(v.Devices, ", "), 200)
+	ruling := j.policy.Tool(v.Name)
+	if ruling.Action == policy.Allow { // what it names may be made by a call before it, so it is looked for when it runs
+		v.Run, j.labRuns = true, true
 		return v, nil
 	}
-	v.Approve = true
-	j.proposed = append(j.proposed, j.approval(ordinal, call, args, ruling, preview, v.Summary))
-	return v, nil
+	if err := tools.Hopeless(plan); err != nil {
+		return schema.Verdict{Call: v.Call}, err
+	}
+	return j.offer(v, j.approval(ordinal, v.Call, args, ruling, tools.PreviewLab(plan), v.Summary)), nil
 }
 
 // approval is the row of a call that waits.

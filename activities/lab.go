@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gns3copilot/activities/gns3"
+	"gns3copilot/activities/tools"
 	"gns3copilot/schema"
 	"gns3copilot/schema/vault"
 )
@@ -24,4 +25,10 @@ func readLab(ctx context.Context, v *vault.Vault, lab Lab, ref schema.TurnRef) (
 		err = v.Refused(ctx, ref.TurnID, ref.UserID, token)
 	}
 	return topology, err
+}
+
+// access is the turn's project with the rights of the turn's owner. It fails with CodeCredentialMissing.
+func (t *Tools) access(ctx context.Context, ref schema.TurnRef) (tools.Access, error) {
+	token, err := t.Vault.Token(ctx, ref.TurnID, ref.UserID)
+	return tools.Access{Client: t.GNS3, Token: token, ProjectID: ref.ProjectID}, err
 }

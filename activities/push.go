@@ -77,7 +77,8 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 		p.refused = err
 		return schema.ToolItem{}
 	}
-	if err := p.tools.Store.ClaimRun(ctx, p.in.TurnRef, p.in.Call.ID, p.in.Device, node.ID, c.Lines); err != nil {
+	claim := store.Claim{Kind: store.KindDevice, Device: p.in.Device, NodeID: node.ID, Lines: c.Lines}
+	if err := p.tools.Store.ClaimRun(ctx, p.in.TurnRef, p.in.Call.ID, claim); err != nil {
 		p.refused = err
 		return schema.ToolItem{}
 	}

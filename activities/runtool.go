@@ -77,14 +77,20 @@ func (t *Tools) execute(ctx context.Context, message store.Message, in schema.Ru
 	if err != nil {
 		return nil, err
 	}
-	return tool.Execute(ctx, tools.Env{
+	return tool.Execute(ctx, t.env(ctx, in), args)
+}
+
+// env is what a call that reads may use.
+func (t *Tools) env(ctx context.Context, in schema.RunToolInput) tools.Env {
+	return tools.Env{
 		Ref:      in.TurnRef,
 		Topology: func(ctx context.Context) (gns3.Topology, error) { return readLab(ctx, t.Vault, t.Lab, in.TurnRef) },
+		Lab:      func(ctx context.Context) (tools.Access, error) { return t.access(ctx, in.TurnRef) },
 		Output: func(ctx context.Context, callID string) (string, error) {
 			return t.Store.ToolOutput(ctx, in.TurnRef, callID)
 		},
 		Progress: func(p schema.DeviceProgress) { t.tellDevice(ctx, in, p) },
-	}, args)
+	}
 }
 
 // tellDevice is for watching only, so a failure doesn't stop the work.

@@ -18,6 +18,8 @@ const (
 	ActivityPushDevice     = "PushDevice"
 	ActivitySettlePush     = "SettlePush"
 	ActivityCollectPushes  = "CollectPushes"
+	ActivityChangeLab      = "ChangeLab"
+	ActivitySettleLab      = "SettleLab"
 	ActivityRecordDecision = "RecordDecision"
 	ActivityEndApprovals   = "EndApprovals"
 

@@ -138,13 +138,17 @@ type Verdict struct {
 	State ApprovalState `json:"state,omitempty"`
 	// Granted is true for a call that a human has written: it uses up the grant.
 	Granted bool `json:"granted,omitempty"`
-	// Devices are the devices that a change goes to, one activity for each.
+	// Devices are the devices that a change goes to, one activity for each; of a change of the lab its items, one activity for all.
 	Devices []string `json:"devices,omitempty"`
+	// Order is what calls of a step meet at besides their devices: those that have a place in common run in the model's order.
+	Order []string `json:"order,omitempty"`
+	// After is true for a call that waits for all before it that change the lab without anybody's word.
+	After bool `json:"after,omitempty"`
 	// Queue is the task queue of the worker that can run it.
 	Queue string `json:"queue,omitempty"`
 	// Summary is what operators read in Temporal's UI: names and counts, no arguments.
 	Summary string `json:"summary,omitempty"`
-	// ChangesLab is true when the topology must be read again afterwards.
+	// ChangesLab is true for a change of the lab itself, not of what is on a device. The topology is read again afterwards.
 	ChangesLab bool `json:"changes_lab,omitempty"`
 }
 
@@ -252,6 +256,29 @@ type PushOutput struct {
 	Lines   int  `json:"lines"`
 	Aborted bool `json:"aborted,omitempty"`
 }
+
+// ChangeLabInput makes the changes of one call to the lab, each at most once.
+type ChangeLabInput struct {
+	TurnRef
+	Step int  `json:"step"`
+	Mode Mode `json:"mode"`
+	Call Call `json:"call"`
+	// Items are the names of the changes, in the order of the request.
+	Items []string `json:"items"`
+	// Confirmed is true when a human was shown what is changed.
+	Confirmed bool `json:"confirmed,omitempty"`
+	// Aborted says that the turn is, and Failure what else kept the call from its end, when what is known is to be collected.
+	Aborted bool     `json:"aborted,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// RunTool names the call as the other tools' activities do.
+func (in ChangeLabInput) RunTool() RunToolInput {
+	return RunToolInput{TurnRef: in.TurnRef, Step: in.Step, Mode: in.Mode, Call: in.Call}
+}
+
+// OrderLab is where all calls that change the lab meet.
+const OrderLab = "the lab"
 
 // CollectInput makes a call's result of what its devices' journals say.
 type CollectInput struct {

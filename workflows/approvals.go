@@ -133,16 +133,27 @@ func (t *turn) note(err error) {
 	}
 }
 
-// queues keeps the calls that go to one device in the model's order: a call waits for those before it, decided or not.
+// queues keeps the calls that go to one device, and those that change the lab, in the model's order: a call waits for those before it,
+// decided or not.
 type queues map[string][]workflow.Future
 
-// enter puts a call behind the earlier ones of its devices. wait returns when it is its turn; done lets the next one in.
-func (q queues) enter(ctx workflow.Context, devices []string) (wait func(workflow.Context), done func()) {
+// labNow is where the changes of the lab meet that wait for nobody's word.
+const labNow = "the lab, now"
+
+// enter puts a call behind the earlier ones that it has a place in common with. wait returns when it is its turn; done lets the next one in.
+func (q queues) enter(ctx workflow.Context, v schema.Verdict) (wait func(workflow.Context), done func()) {
 	var before []workflow.Future
 	end, settle := workflow.NewFuture(ctx)
-	for _, d := range devices {
-		before = append(before, q[d]...)
-		q[d] = append(q[d], end)
+	places := slices.Concat(v.Devices, v.Order)
+	if v.ChangesLab && !v.Approve {
+		places = append(places, labNow)
+	}
+	for _, p := range places {
+		before = append(before, q[p]...)
+		q[p] = append(q[p], end)
+	}
+	if v.After {
+		before = append(before, q[labNow]...)
 	}
 	return func(own workflow.Context) {
 		for _, f := range before {
@@ -172,27 +183,50 @@ func (t *turn) push(own workflow.Context, v schema.Verdict) {
 // sent again.
 func (t *turn) pushDevice(own workflow.Context, v schema.Verdict, device string) {
 	in := schema.PushInput{TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Call: v.Call, Device: device}
+	err := t.once(own, v.Queue, v.Summary+" ("+device+")", schema.ActivityPushDevice, in)
+	if err == nil {
+		return
+	}
+	err = workflow.ExecuteLocalActivity(t.local("Settle "+device, localBound), schema.ActivitySettlePush, in).Get(own, nil)
+	t.note(err)
+}
+
+// changeLab runs the one activity that may change the lab for this call. Whatever goes wrong, the journal is settled and nothing is done
+// again.
+func (t *turn) changeLab(own workflow.Context, v schema.Verdict) {
+	t.labChanged = true
+	in := schema.ChangeLabInput{
+		TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Call: v.Call, Items: v.Devices, Confirmed: v.Approve || v.Granted,
+	}
+	err := t.once(own, v.Queue, v.Summary, schema.ActivityChangeLab, in)
+	if err == nil {
+		return
+	}
+	in.Aborted, in.Failure = t.aborted, failureOf(err)
+	err = workflow.ExecuteLocalActivity(t.local("Settle the changes of the lab", localBound), schema.ActivitySettleLab, in).Get(own, nil)
+	t.note(err)
+}
+
+// once runs an activity that changes the world. It is not tried again, but for one that could claim nothing because the owner's login was
+// missing. An error says why it did not come to its end.
+func (t *turn) once(own workflow.Context, queue, summary, activity string, in any) error {
 	ctx := workflow.WithActivityOptions(t.work, workflow.ActivityOptions{
-		TaskQueue:              v.Queue,
+		TaskQueue:              queue,
 		StartToCloseTimeout:    toolBound,
 		ScheduleToStartTimeout: noWorkerWait,
 		HeartbeatTimeout:       heartbeat,
 		WaitForCancellation:    true,
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
-		Summary:                v.Summary + " (" + device + ")",
+		Summary:                summary,
 	})
 	for !t.aborted {
-		err := workflow.ExecuteActivity(ctx, schema.ActivityPushDevice, in).Get(own, nil)
-		if err == nil {
-			return
+		err := workflow.ExecuteActivity(ctx, activity, in).Get(own, nil)
+		if err == nil || codeOf(err) != schema.CodeCredentialMissing || t.aborted {
+			return err
 		}
-		if codeOf(err) == schema.CodeCredentialMissing && !t.aborted {
-			if err = t.awaitCredential(own); err == nil {
-				continue // nothing had been claimed
-			}
+		if err := t.awaitCredential(own); err != nil {
+			return err
 		}
-		break
 	}
-	err := workflow.ExecuteLocalActivity(t.local("Settle "+device, localBound), schema.ActivitySettlePush, in).Get(own, nil)
-	t.note(err)
+	return temporal.NewCanceledError()
 }

@@ -87,7 +87,7 @@ func (t *turn) runCalls(calls []schema.Call) error {
 		if v.Granted {
 			t.useGrant(schema.Grant(v.Name, v.ArgsSHA256))
 		}
-		turn, done := order.enter(t.books, v.Devices)
+		turn, done := order.enter(t.books, v)
 		wg.Add(1)
 		workflow.Go(t.books, func(own workflow.Context) {
 			defer wg.Done()
@@ -110,6 +110,8 @@ func (t *turn) runCall(own workflow.Context, v schema.Verdict, turn func(workflo
 	turn(own)
 	switch {
 	case t.aborted: // the calls of an aborted step are closed together
+	case v.ChangesLab:
+		t.changeLab(own, v)
 	case len(v.Devices) > 0:
 		t.push(own, v)
 	default:
@@ -140,7 +142,6 @@ func (t *turn) runTool(own workflow.Context, v schema.Verdict) {
 			TurnRef: t.in.TurnRef, Step: t.step, Mode: t.in.Mode, Call: v.Call,
 		}).Get(own, nil)
 		if err == nil {
-			t.labChanged = t.labChanged || v.ChangesLab
 			return
 		}
 		if t.aborted {

@@ -25,6 +25,9 @@ var computeLost = regexp.MustCompile(`(?i)^Timeout error for |disconnected|reset
 // cancellation in mid-request it is true, as it is for nil.
 func MayHaveHappened(err error) bool { return !errors.Is(err, errNotCarriedOut) }
 
+// NotCarriedOut marks the failure of a look at the lab that comes before a change: the change was not begun.
+func NotCarriedOut(err error) error { return fmt.Errorf("%w: %w", errNotCarriedOut, err) }
+
 func notCarriedOut(e *schema.Error) *schema.Error {
 	if e.Err == nil {
 		return e.WithCause(errNotCarriedOut)

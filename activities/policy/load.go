@@ -43,6 +43,7 @@ func Default() *Policy {
 // file is the form of policy.yaml.
 type file struct {
 	ApproveTools []string             `yaml:"approve-tools"`
+	DangerTools  map[string]string    `yaml:"danger-tools"`
 	Platforms    map[string]*platform `yaml:"platforms"`
 }
 
@@ -83,13 +84,21 @@ func lineOf(fault string) int {
 
 // policy checks what the file's form alone doesn't show.
 func (f *file) policy() (*Policy, []string) {
-	p := &Policy{tools: map[string]bool{}, byName: map[string]*platform{}}
+	p := &Policy{tools: map[string]bool{}, dangerTools: f.DangerTools, byName: map[string]*platform{}}
 	var faults []string
 	for _, tool := range f.ApproveTools {
 		p.tools[tool] = true
 	}
 	if len(f.ApproveTools) == 0 {
 		faults = append(faults, "approve-tools is empty")
+	}
+	for _, tool := range slices.Sorted(maps.Keys(f.DangerTools)) {
+		switch {
+		case !p.tools[tool]:
+			faults = append(faults, fmt.Sprintf("danger-tools: %s is not one of approve-tools", tool))
+		case strings.TrimSpace(f.DangerTools[tool]) == "":
+			faults = append(faults, fmt.Sprintf("danger-tools: %s has no reason", tool))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Platforms)) {
 		rules := f.Platforms[name]

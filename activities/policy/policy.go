@@ -68,14 +68,29 @@ func (v Verdict) Error() error {
 
 // Policy is a loaded policy file. It is never changed, so any number of goroutines may use it.
 type Policy struct {
-	tools     map[string]bool
-	platforms []*platform
-	byName    map[string]*platform
+	tools map[string]bool
+	// dangerTools are those of them that are of high danger, each with the reason.
+	dangerTools map[string]string
+	platforms   []*platform
+	byName      map[string]*platform
 }
 
 // NeedsApproval tells whether a tool needs approval whatever its arguments are. For a tool that sends commands and isn't one of
 // those, Commands decides.
 func (p *Policy) NeedsApproval(tool string) bool { return p.tools[tool] }
+
+// Tool judges a call by its tool alone: what changes the lab itself has no lines that could be looked at. Only tools that always need
+// approval are judged.
+func (p *Policy) Tool(name string) Verdict {
+	if !p.tools[name] {
+		return Verdict{Action: Allow}
+	}
+	why, high := p.dangerTools[name]
+	if !high {
+		return Verdict{Action: Approve, Level: Medium, Reasons: []Reason{{Why: "This needs a human's word, whatever it is about."}}}
+	}
+	return Verdict{Action: Approve, Level: High, Reasons: []Reason{{Pattern: name, Why: why}}}
+}
 
 // Commands judges what a reading tool, or the tool for VPCS, is asked to send to a device: reading only is allowed, anything else
 // needs approval at a level, and what is forbidden or can't be sent honestly is refused. Platform is what the lab calls the device's

@@ -58,7 +58,7 @@ func ByDevice(list []Change, lab gns3.Topology) []Change {
 
 // pushAll sends what a call wants of the device that it is run for.
 func pushAll(ctx context.Context, env Env, tool Changer, args json.RawMessage) ([]schema.ToolItem, error) {
-	if err := ownProject(args, env.Ref.ProjectID); err != nil {
+	if err := OwnProject(args, env.Ref.ProjectID); err != nil {
 		return nil, err
 	}
 	list, err := tool.Changes(args)

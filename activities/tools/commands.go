@@ -67,7 +67,7 @@ func (d DeviceCommands) Execute(ctx context.Context, env Env, args json.RawMessa
 	if env.Push != nil {
 		return pushAll(ctx, env, d, args)
 	}
-	if err := ownProject(args, env.Ref.ProjectID); err != nil {
+	if err := OwnProject(args, env.Ref.ProjectID); err != nil {
 		return nil, err
 	}
 	configs, err := d.Changes(args)

@@ -44,6 +44,8 @@ type Env struct {
 	Ref schema.TurnRef
 	// Topology reads the lab as it is now, with the rights of the turn's owner.
 	Topology func(context.Context) (gns3.Topology, error)
+	// Lab is the project on its GNS3 server. It fails with CodeCredentialMissing.
+	Lab func(context.Context) (Access, error)
 	// Output gives the whole result of an earlier call in the turn's session. It fails with CodeNotFound.
 	Output func(ctx context.Context, callID string) (string, error)
 	// Progress tells readers where a device stands. It may be called from several goroutines at once.

@@ -35,7 +35,7 @@ func (TopologyReader) Schema() json.RawMessage {
 
 // Execute reads the topology as one item. It fails as the GNS3 server does, and with CodeInvalid for another project.
 func (TopologyReader) Execute(ctx context.Context, env Env, args json.RawMessage) ([]schema.ToolItem, error) {
-	if err := ownProject(args, env.Ref.ProjectID); err != nil {
+	if err := OwnProject(args, env.Ref.ProjectID); err != nil {
 		return nil, err
 	}
 	topology, err := env.Topology(ctx)
@@ -47,8 +47,8 @@ func (TopologyReader) Execute(ctx context.Context, env Env, args json.RawMessage
 	}}, nil
 }
 
-// ownProject refuses a call that names another project than the turn's.
-func ownProject(args json.RawMessage, projectID string) error {
+// OwnProject refuses a call that names another project than the turn's, with CodeToolArguments.
+func OwnProject(args json.RawMessage, projectID string) error {
 	var named struct {
 		ProjectID string `json:"project_id"`
 	}

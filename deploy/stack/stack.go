@@ -221,7 +221,7 @@ func (s *Stack) StartWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		Turns: &activities.Turns{Store: s.store, Bus: s.bus, Vault: s.vault, Log: s.log, Metrics: s.metrics},
 		Models: &activities.Models{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Catalog: catalog, Tools: registry,
 			Window: window.New(), Prompts: library, Ledger: &activities.Ledger{Store: s.store, Prices: prices, Log: s.log}, Log: s.log},
-		Tools: &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, Tools: registry,
+		Tools: &activities.Tools{Store: s.store, Bus: s.bus, Vault: s.vault, Lab: s.gns3, GNS3: s.gns3, Tools: registry,
 			Policy: library.Policy, Consoles: pool, Log: s.log, Metrics: s.metrics},
 	})
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *Stack) StartWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 func newRegistry(consoles tools.Consoles, rules func() *policy.Policy, known tools.Skills) (*tools.Registry, error) {
 	r := tools.NewRegistry()
 	reader := tools.DeviceCommands{Consoles: consoles, Policy: rules}
-	return r, errors.Join(
+	return r, errors.Join(addLabTools(r, consoles),
 		r.Add(tools.TopologyReader{}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(tools.OutputReader{}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(reader, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
@@ -256,6 +256,27 @@ func newRegistry(consoles tools.Consoles, rules func() *policy.Policy, known too
 		r.Add(tools.DeviceSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(tools.ProtocolSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(tools.InjectionSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
+	)
+}
+
+// addLabTools adds what reads and changes the lab itself.
+func addLabTools(r *tools.Registry, consoles tools.Consoles) error {
+	return errors.Join(
+		r.Add(tools.Templates{}, schema.ModeTeaching, schema.ModeAutomation),
+		r.Add(tools.CreateNodes{}, schema.ModeTeaching, schema.ModeAutomation),
+		r.Add(tools.CreateLinks{}, schema.ModeTeaching, schema.ModeAutomation),
+		r.Add(tools.StartNodes(consoles), schema.ModeTeaching, schema.ModeAutomation),
+		r.Add(tools.RenameNodes{}, schema.ModeTeaching, schema.ModeAutomation),
+		r.Add(tools.StopNodes(), schema.ModeAutomation),
+		r.Add(tools.SuspendNodes(), schema.ModeAutomation),
+		r.Add(tools.ReloadNodes(consoles), schema.ModeAutomation),
+		r.Add(tools.DeleteNodes{}, schema.ModeAutomation),
+		r.Add(tools.DeleteLinks{}, schema.ModeAutomation),
+		r.Add(tools.ListSnapshots{}, schema.ModeTeaching, schema.ModeAutomation),
+		r.Add(tools.CreateSnapshot{}, schema.ModeTeaching, schema.ModeAutomation),
+		r.Add(tools.RestoreSnapshot{}, schema.ModeAutomation),
+		r.Add(tools.StartCapture{}, schema.ModeTeaching, schema.ModeAutomation),
+		r.Add(tools.StopCapture{}, schema.ModeTeaching, schema.ModeAutomation),
 	)
 }
 

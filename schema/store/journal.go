@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"gns3copilot/schema"
@@ -24,12 +25,22 @@ const (
 	RunNothing RunState = "nothing" // a tombstone: it never began and never will
 )
 
-// DeviceRun is the journal of one push: a claim before the first byte, and what is known of it afterwards.
+// RunKind is what a journal is of.
+type RunKind string
+
+// The kinds. A change of the lab is one request: it has one line, which tells in words what is done.
+const (
+	KindDevice RunKind = "device" // lines typed on a device
+	KindLab    RunKind = "lab"    // a node, a link or a snapshot of the project
+)
+
+// DeviceRun is the journal of one push, or of one change of the lab: a claim before the first byte, and what is known of it afterwards.
 type DeviceRun struct {
 	ID         string   `gorm:"primaryKey"`
 	TurnID     string   `gorm:"not null;uniqueIndex:idx_run,priority:1"`
 	ToolCallID string   `gorm:"not null;uniqueIndex:idx_run,priority:2"`
 	Device     string   `gorm:"not null;uniqueIndex:idx_run,priority:3"`
+	Kind       RunKind  `gorm:"not null;default:device"`
 	NodeID     string   `gorm:"not null"`
 	SessionKey string   `gorm:"not null;index"`
 	UserID     string   `gorm:"not null"`
@@ -61,13 +72,20 @@ func run(db *gorm.DB, ref schema.TurnRef, callID, device string) *gorm.DB {
 	return db.Where("turn_id = ? AND tool_call_id = ? AND device = ?", ref.TurnID, callID, device)
 }
 
+// Claim is what is about to be done.
+type Claim struct {
+	Kind           RunKind
+	Device, NodeID string
+	Lines          []string
+}
+
 // ClaimRun takes the push for this caller, before its first byte. It fails with CodeConflict when it was taken or settled before: then
 // nothing may be sent.
-func (s *Store) ClaimRun(ctx context.Context, ref schema.TurnRef, callID, device, nodeID string, lines []string) error {
+func (s *Store) ClaimRun(ctx context.Context, ref schema.TurnRef, callID string, c Claim) error {
 	return s.tx(ctx, "claim push", func(db *gorm.DB) error {
 		r := DeviceRun{
-			ID: uuid.NewString(), TurnID: ref.TurnID, ToolCallID: callID, Device: device, NodeID: nodeID, SessionKey: ref.SessionKey,
-			UserID: ref.UserID, ProjectID: ref.ProjectID, Lines: lines, State: RunRunning, StartedAt: db.NowFunc(),
+			ID: uuid.NewString(), TurnID: ref.TurnID, ToolCallID: callID, Device: c.Device, Kind: c.Kind, NodeID: c.NodeID, SessionKey: ref.SessionKey,
+			UserID: ref.UserID, ProjectID: ref.ProjectID, Lines: c.Lines, State: RunRunning, StartedAt: db.NowFunc(),
 		}
 		added := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&r)
 		if added.Error != nil {
@@ -76,7 +94,11 @@ func (s *Store) ClaimRun(ctx context.Context, ref schema.TurnRef, callID, device
 		if added.RowsAffected == 0 {
 			return schema.Errorf(schema.CodeConflict, "This push was begun before; it is not sent again.")
 		}
-		return audit(db, r.event("push began", fmt.Sprintf("%d lines", len(lines))))
+		what := fmt.Sprintf("%d lines", len(c.Lines))
+		if c.Kind == KindLab {
+			what = strings.Join(c.Lines, "; ")
+		}
+		return audit(db, r.event("began", what))
 	})
 }
 
@@ -114,30 +136,33 @@ func (s *Store) EndRun(ctx context.Context, ref schema.TurnRef, callID string, e
 	return s.tx(ctx, "settle push", func(db *gorm.DB) error {
 		now := db.NowFunc()
 		end.FinishedAt = &now
-		err := fenced(run(db.Model(&DeviceRun{}), ref, callID, end.Device).Where("state = ?", RunRunning).
-			Select("State", "Begun", "Output", "Error", "Before", "After", "Diff", "FinishedAt").Updates(&end))
+		known := []string{"State", "Begun", "Output", "Error", "Before", "After", "Diff", "FinishedAt"}
+		if end.Kind == KindLab { // it has no lines that are acknowledged one by one, and what it made has its id only now
+			known = append(known, "Acked", "NodeID")
+		}
+		err := fenced(run(db.Model(&DeviceRun{}), ref, callID, end.Device).Where("state = ?", RunRunning).Select(known).Updates(&end))
 		if err != nil {
 			return err
 		}
 		end.TurnID, end.ToolCallID, end.SessionKey, end.UserID, end.ProjectID = ref.TurnID, callID, ref.SessionKey, ref.UserID, ref.ProjectID
-		return audit(db, end.event("push "+string(end.State), end.Error))
+		return audit(db, end.event(string(end.State), end.Error))
 	})
 }
 
 // SettleRun makes sure that the push goes no further and gives what is known of it: a tombstone when it never began.
-func (s *Store) SettleRun(ctx context.Context, ref schema.TurnRef, callID, device string) (r DeviceRun, err error) {
+func (s *Store) SettleRun(ctx context.Context, ref schema.TurnRef, callID, device string, kind RunKind) (r DeviceRun, err error) {
 	err = s.tx(ctx, "settle push", func(db *gorm.DB) error {
-		r, err = settle(db, ref, callID, device)
+		r, err = settle(db, ref, callID, device, kind)
 		return err
 	})
 	return r, err
 }
 
-func settle(db *gorm.DB, ref schema.TurnRef, callID, device string) (DeviceRun, error) {
+func settle(db *gorm.DB, ref schema.TurnRef, callID, device string, kind RunKind) (DeviceRun, error) {
 	var r DeviceRun
 	now := db.NowFunc()
 	tombstone := DeviceRun{
-		ID: uuid.NewString(), TurnID: ref.TurnID, ToolCallID: callID, Device: device, SessionKey: ref.SessionKey,
+		ID: uuid.NewString(), TurnID: ref.TurnID, ToolCallID: callID, Device: device, Kind: kind, SessionKey: ref.SessionKey,
 		UserID: ref.UserID, ProjectID: ref.ProjectID, State: RunNothing, StartedAt: now, FinishedAt: &now,
 	}
 	added := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&tombstone)
@@ -153,7 +178,7 @@ func settle(db *gorm.DB, ref schema.TurnRef, callID, device string) (DeviceRun, 
 		return r, err
 	}
 	if added.RowsAffected == 1 || fence.RowsAffected == 1 {
-		return r, audit(db, r.event("push "+string(r.State), fmt.Sprintf("%d of %d lines acknowledged", r.Acked, len(r.Lines))))
+		return r, audit(db, r.event(string(r.State), fmt.Sprintf("%d of %d lines acknowledged", r.Acked, len(r.Lines))))
 	}
 	return r, nil
 }
@@ -172,9 +197,14 @@ func (s *Store) Runs(ctx context.Context, ref schema.TurnRef, callID string) (ma
 	return byDevice, nil
 }
 
-func (r DeviceRun) event(kind, text string) AuditEvent {
+// event is an entry of the audit trail; what happened is worded by the journal's kind.
+func (r DeviceRun) event(happened, text string) AuditEvent {
+	what := "push "
+	if r.Kind == KindLab {
+		what = "lab change "
+	}
 	return AuditEvent{
-		Kind: kind, OwnerID: r.UserID, ProjectID: r.ProjectID, SessionKey: r.SessionKey, TurnID: r.TurnID, ToolCallID: r.ToolCallID,
+		Kind: what + happened, OwnerID: r.UserID, ProjectID: r.ProjectID, SessionKey: r.SessionKey, TurnID: r.TurnID, ToolCallID: r.ToolCallID,
 		Device: r.Device, Text: text,
 	}
 }

@@ -23,7 +23,7 @@ func TestAPushIsClaimedOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			if s.ClaimRun(t.Context(), in.TurnRef, "c1", "R1", "n1", []string{"a", "b"}) == nil {
+			if s.ClaimRun(t.Context(), in.TurnRef, "c1", claim("a", "b")) == nil {
 				claimed.Add(1)
 			}
 		})
@@ -42,7 +42,7 @@ func TestAPushIsClaimedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	conflict(t, "an ended push", s.CheckRun(t.Context(), in.TurnRef, "c1", "R1"))
-	r, err := s.SettleRun(t.Context(), in.TurnRef, "c1", "R1")
+	r, err := s.SettleRun(t.Context(), in.TurnRef, "c1", "R1", KindDevice)
 	if err != nil || r.State != RunDone || r.Acked != 2 || r.Output != "ok" {
 		t.Fatalf("settling changes a real result: %+v %v", r, err)
 	}
@@ -51,36 +51,36 @@ func TestAPushIsClaimedOnce(t *testing.T) {
 func TestAZombieIsFenced(t *testing.T) {
 	s := openStore(t)
 	in := input("ada", "p", "s", "x")
-	if err := s.ClaimRun(t.Context(), in.TurnRef, "c1", "R1", "n1", []string{"a", "b", "c"}); err != nil {
+	if err := s.ClaimRun(t.Context(), in.TurnRef, "c1", claim("a", "b", "c")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.AckLine(t.Context(), in.TurnRef, "c1", "R1", 0); err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.SettleRun(t.Context(), in.TurnRef, "c1", "R1")
+	r, err := s.SettleRun(t.Context(), in.TurnRef, "c1", "R1", KindDevice)
 	if err != nil || r.State != RunUnknown || r.Acked != 1 {
 		t.Fatalf("%+v %v", r, err)
 	}
 	conflict(t, "the next line", s.CheckRun(t.Context(), in.TurnRef, "c1", "R1"))
 	conflict(t, "its acknowledgement", s.AckLine(t.Context(), in.TurnRef, "c1", "R1", 1))
 	conflict(t, "its end", s.EndRun(t.Context(), in.TurnRef, "c1", DeviceRun{Device: "R1", State: RunDone}))
-	conflict(t, "another claim", s.ClaimRun(t.Context(), in.TurnRef, "c1", "R1", "n1", nil))
+	conflict(t, "another claim", s.ClaimRun(t.Context(), in.TurnRef, "c1", claim()))
 }
 
 func TestATombstoneKeepsALateSenderOut(t *testing.T) {
 	s := openStore(t)
 	in := input("ada", "p", "s", "x")
-	r, err := s.SettleRun(t.Context(), in.TurnRef, "c1", "R1")
+	r, err := s.SettleRun(t.Context(), in.TurnRef, "c1", "R1", KindDevice)
 	if err != nil || r.State != RunNothing {
 		t.Fatalf("%+v %v", r, err)
 	}
-	conflict(t, "a claim that comes late", s.ClaimRun(t.Context(), in.TurnRef, "c1", "R1", "n1", []string{"a"}))
+	conflict(t, "a claim that comes late", s.ClaimRun(t.Context(), in.TurnRef, "c1", claim("a")))
 }
 
 func TestTheTrailCannotBeChanged(t *testing.T) {
 	s := openStore(t)
 	in := input("ada", "p", "s", "x")
-	if err := s.ClaimRun(t.Context(), in.TurnRef, "c1", "R1", "n1", []string{"a"}); err != nil {
+	if err := s.ClaimRun(t.Context(), in.TurnRef, "c1", claim("a")); err != nil {
 		t.Fatal(err)
 	}
 	var n int64
@@ -174,4 +174,8 @@ func TestC17TheFirstWordStandsUntilTheDeadline(t *testing.T) {
 	if err != nil || len(rows) != 1 || rows[0].DeciderName != "bob" {
 		t.Errorf("%+v %v", rows, err)
 	}
+}
+
+func claim(lines ...string) Claim {
+	return Claim{Kind: KindDevice, Device: "R1", NodeID: "n1", Lines: lines}
 }

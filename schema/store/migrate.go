@@ -40,6 +40,9 @@ func migrations(postgres bool) []*gormigrate.Migration {
 	}, {
 		ID:      "2026-11-30-usage",
 		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&ModelCall{}) },
+	}, {
+		ID:      "2026-11-30-lab-changes",
+		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&DeviceRun{}) },
 	}}
 }
 

@@ -149,7 +149,7 @@ func endAbandoned(db *gorm.DB, ref schema.TurnRef) error {
 		return err
 	}
 	for _, r := range running {
-		if _, err := settle(db, ref, r.ToolCallID, r.Device); err != nil {
+		if _, err := settle(db, ref, r.ToolCallID, r.Device, r.Kind); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,76 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gns3copilot/activities/console"
+	"gns3copilot/activities/gns3"
+	"gns3copilot/schema"
+)
+
+// How long a node may take until its console answers, and how often it is tried.
+const (
+	bootTime     = 3 * time.Minute
+	vpcsBootTime = 20 * time.Second
+	bootRetry    = time.Second
+)
+
+// await waits until the console of a started node answers, and says so in the item. A node that boots longer is no failure: it was started.
+func (p NodePower) await(ctx context.Context, env Env, item schema.ToolItem) schema.ToolItem {
+	lab, err := env.Topology(ctx)
+	if err != nil {
+		return noted(item, "its console was not looked at: "+schema.AsError(err).Message)
+	}
+	n, err := lab.ByID(item.ID, item.Name)
+	if err == nil {
+		err = Reachable(n)
+	}
+	if err != nil {
+		return noted(item, "its console was not waited for: "+schema.AsError(err).Message)
+	}
+	began := time.Now()
+	err = p.untilAnswered(ctx, env, n, began)
+	took := time.Since(began).Round(time.Second)
+	switch {
+	case err == nil:
+		return noted(item, fmt.Sprintf("its console answers, after %s", took))
+	case ctx.Err() != nil:
+		return noted(item, "the wait for its console was stopped")
+	default:
+		return noted(item, fmt.Sprintf("its console has not answered within %s: %s It may still be starting up; try a command later.", took, schema.AsError(err).Message))
+	}
+}
+
+// untilAnswered tries the console again and again, since one that isn't there yet refuses connections.
+func (p NodePower) untilAnswered(ctx context.Context, env Env, n gns3.Node, began time.Time) error {
+	limit := bootTime
+	if n.Type == "vpcs" {
+		limit = vpcsBootTime
+	}
+	bound, cancel := context.WithDeadline(ctx, began.Add(limit))
+	defer cancel()
+	target := console.Target{Device: n.Name, Address: n.ConsoleAddress, Platform: n.Platform}
+	for {
+		env.Progress(schema.DeviceProgress{DeviceName: n.Name, State: schema.DeviceConnecting, Total: 1,
+			Detail: fmt.Sprintf("waiting for its console, %s", time.Since(began).Round(time.Second))})
+		_, err := p.consoles.Run(bound, target, nil, func(string, int, int, string) {})
+		if err == nil || bound.Err() != nil {
+			return err
+		}
+		again := time.NewTimer(bootRetry)
+		select {
+		case <-again.C:
+		case <-bound.Done():
+			again.Stop()
+			return err
+		}
+	}
+}
+
+// noted adds a sentence to an item's result.
+func noted(item schema.ToolItem, sentence string) schema.ToolItem {
+	item.Result += "\n" + item.Name + ": " + sentence
+	return item
+}

@@ -1,0 +1,58 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+
+	"gns3copilot/activities/gns3"
+	"gns3copilot/schema"
+)
+
+//go:embed deletenode.md
+var deleteNodeText string
+
+// DeleteNodes removes nodes with their links and disks.
+type DeleteNodes struct{ labTool }
+
+var (
+	_ Tool       = DeleteNodes{}
+	_ LabChanger = DeleteNodes{}
+	_ Normalizer = DeleteNodes{}
+)
+
+// Metadata describes the tool.
+func (DeleteNodes) Metadata() Metadata {
+	return Metadata{Name: "delete_gns3_node", Description: deleteNodeText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+}
+
+// Schema describes the arguments.
+func (DeleteNodes) Schema() json.RawMessage { return nodeListSchema() }
+
+// Normalize also accepts a single node, and other names for the list.
+func (DeleteNodes) Normalize(args map[string]json.RawMessage) error { return nodeList(args) }
+
+// Plan lists the nodes, each with the links that go with it.
+func (DeleteNodes) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange, error) {
+	names, err := nodeNames(args)
+	if err != nil {
+		return nil, err
+	}
+	return eachNode(shown, names, func(n gns3.Node) LabChange {
+		links := 0
+		for _, l := range shown.Links {
+			if l.NodeA == n.Name || l.NodeB == n.Name {
+				links++
+			}
+		}
+		return LabChange{
+			What: fmt.Sprintf("delete %s (%s, %s) with its disks and %d links", n.Name, n.Type, n.Status, links),
+			Do: func(ctx context.Context, lab Access) (schema.ToolItem, error) {
+				err := lab.DeleteNode(ctx, lab.Token, lab.ProjectID, n.ID)
+				n.Status = "deleted"
+				return nodeResult(n, map[string]any{"links_deleted": links}), err
+			},
+		}
+	}), nil
+}

@@ -1,0 +1,90 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"gns3copilot/activities/gns3"
+	"gns3copilot/schema"
+)
+
+//go:embed rename.md
+var renameText string
+
+// RenameNodes gives nodes other names.
+type RenameNodes struct{ labTool }
+
+var (
+	_ Tool       = RenameNodes{}
+	_ LabChanger = RenameNodes{}
+)
+
+// Metadata describes the tool.
+func (RenameNodes) Metadata() Metadata {
+	return Metadata{Name: "update_gns3_node_name", Description: renameText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+}
+
+// Schema describes the arguments.
+func (RenameNodes) Schema() json.RawMessage {
+	return json.RawMessage(`{
+		"type": "object",
+		"properties": {
+			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
+			"nodes": {
+				"type": "array", "minItems": 1, "maxItems": 100,
+				"items": {
+					"type": "object",
+					"properties": {
+						"node_id": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The node's name, or its node_id."},
+						"new_name": {"type": "string", "minLength": 1, "maxLength": 200}
+					},
+					"required": ["node_id", "new_name"],
+					"additionalProperties": false
+				}
+			}
+		},
+		"required": ["nodes"],
+		"additionalProperties": false
+	}`)
+}
+
+// Plan lists the names to change. A name that another node has isn't tried: GNS3 would choose another without a word.
+func (RenameNodes) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange, error) {
+	var parsed struct {
+		Nodes []struct {
+			NodeID  string `json:"node_id"`
+			NewName string `json:"new_name"`
+		} `json:"nodes"`
+	}
+	if err := json.Unmarshal(args, &parsed); err != nil {
+		return nil, badArguments(err)
+	}
+	var plan []LabChange
+	for _, r := range parsed.Nodes {
+		name := strings.TrimSpace(r.NewName)
+		n, err := node(shown, r.NodeID)
+		c := LabChange{Problem: err, What: fmt.Sprintf("rename %s to %s", n.Name, name), Do: renameNode(n, name)}
+		if other, taken := shown.Nodes[name]; err == nil && taken && other.ID != n.ID {
+			c.Problem = schema.Errorf(schema.CodeConflict, "There is another node %s. Nothing was renamed.", name).WithHint("Choose another name.")
+		}
+		plan = append(plan, aboutNode(c, n, r.NodeID))
+	}
+	return plan, nil
+}
+
+func renameNode(n gns3.Node, name string) func(context.Context, Access) (schema.ToolItem, error) {
+	return func(ctx context.Context, lab Access) (schema.ToolItem, error) {
+		now, err := lab.RenameNode(ctx, lab.Token, lab.ProjectID, n.ID, name)
+		if err != nil {
+			return schema.ToolItem{}, err
+		}
+		item := nodeResult(now, map[string]any{"old_name": n.Name, "new_name": now.Name})
+		if now.Name != name {
+			item = noted(item, fmt.Sprintf("GNS3 gave it this name in place of %s", name))
+		}
+		return item, nil
+	}
+}
