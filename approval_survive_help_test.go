@@ -36,6 +36,12 @@ type site struct {
 
 func startSite(t *testing.T) *site {
 	t.Helper()
+	return startSiteBehind(t, func(lab string) string { return lab })
+}
+
+// startSiteBehind lets the site reach its lab at another address than its own.
+func startSiteBehind(t *testing.T, front func(lab string) string) *site {
+	t.Helper()
 	s := &site{t: t, model: scriptmodel.Start(), folder: t.TempDir()}
 	t.Cleanup(s.model.Close)
 	lab, err := simlab.Start(t.Context(), simlab.Options{AutoClose: time.Second})
@@ -48,7 +54,7 @@ func startSite(t *testing.T) *site {
 	s.natsData = t.TempDir()
 	s.startNATS("127.0.0.1:0")
 	s.backends = []string{
-		"--gns3-url", lab.URL(), "--temporal-address", s.temporal.address, "--nats-url", s.natsURL, "--nats-token", "t0ken",
+		"--gns3-url", front(lab.URL()), "--temporal-address", s.temporal.address, "--nats-url", s.natsURL, "--nats-token", "t0ken",
 		"--database-url", t.TempDir() + "/copilot.db", "--secret-key", secret,
 	}
 	s.startAPI("127.0.0.1:0")

@@ -42,7 +42,7 @@ func outcomeOf(change tools.LabChange, did schema.ToolItem, err error) store.Dev
 		r.State, r.Acked = store.RunDone, 1
 	}
 	if err != nil {
-		r.Error = told(err)
+		r.Output, r.Error = "", told(err)
 	}
 	return r
 }

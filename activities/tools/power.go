@@ -109,7 +109,7 @@ func (p NodePower) do(n gns3.Node) func(context.Context, Access) (schema.ToolIte
 		item := nodeResult(now, map[string]any{"was": n.Status})
 		if now.Status != p.status && !alwaysOn(now) {
 			item.Status = schema.ItemFailed
-			item.Error = fmt.Sprintf("The GNS3 server took the request, but %s is %s.", now.Name, now.Status)
+			item.Error = fmt.Sprintf("The GNS3 server took the request, but %s is %s. Not every kind of node can be %s.", now.Name, now.Status, p.status)
 		}
 		return item, nil
 	}
