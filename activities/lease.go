@@ -30,6 +30,7 @@ type lease struct {
 	address  string
 	holder   string
 	who      string
+	waited   bool                      // somebody else had it first
 	until    atomic.Pointer[time.Time] // by the monotonic clock of this process
 	cancel   context.CancelFunc
 	renewing sync.WaitGroup
@@ -51,6 +52,7 @@ func (t *Tools) hold(ctx context.Context, node gns3.Node, in schema.PushInput) (
 		}
 		if taken {
 			l.ctx, l.cancel = context.WithCancel(ctx)
+			l.waited = shown != ""
 			l.renewing.Go(l.renew)
 			return l, nil
 		}

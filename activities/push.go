@@ -117,10 +117,38 @@ func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
 	return node, tools.Reachable(node)
 }
 
+// console takes the right to write to the node's console, which may be elsewhere after a wait for it.
+func (p *push) console(ctx context.Context, node gns3.Node, c tools.Change) (gns3.Node, *lease, error) {
+	for {
+		held, err := p.tools.hold(ctx, node, p.in)
+		if err != nil || !held.waited {
+			return node, held, err
+		}
+		now, err := p.find(ctx, c)
+		if err == nil && now.ConsoleAddress == node.ConsoleAddress {
+			return now, held, nil
+		}
+		if dropErr := held.drop(p.end); err != nil || dropErr != nil {
+			return node, nil, errors.Join(err, dropErr)
+		}
+		node = now
+	}
+}
+
+// still makes sure that the node's console is where the right to write was taken for.
+func (p *push) still(ctx context.Context, node gns3.Node, c tools.Change) error {
+	now, err := p.find(ctx, c)
+	if err == nil && now.ConsoleAddress != node.ConsoleAddress {
+		err = schema.Errorf(schema.CodeConsoleClosed, "The console of %s has moved from %s to %s: the node was restarted.",
+			node.Name, node.ConsoleAddress, now.ConsoleAddress).WithHint("Ask again.")
+	}
+	return err
+}
+
 // send types the lines, fenced by the lease on the console and by the journal.
 func (p *push) send(ctx context.Context, node gns3.Node, c tools.Change) (store.DeviceRun, error) {
 	result := store.DeviceRun{Device: p.in.Device, State: store.RunFailed}
-	held, err := p.tools.hold(ctx, node, p.in)
+	node, held, err := p.console(ctx, node, c)
 	if err != nil {
 		return result, err
 	}
@@ -130,7 +158,8 @@ func (p *push) send(ctx context.Context, node gns3.Node, c tools.Change) (store.
 		}
 	}()
 	p.lease = held
-	target := console.Target{Device: node.Name, Address: node.ConsoleAddress, Platform: node.Platform}
+	target := console.Target{Device: node.Name, Node: node.ID, Address: node.ConsoleAddress, Platform: node.Platform,
+		Locate: func(ctx context.Context) (string, error) { return node.ConsoleAddress, p.still(ctx, node, c) }}
 	if err := p.judgeAgain(held.ctx, target, c); err != nil {
 		return result, err
 	}

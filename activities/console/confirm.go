@@ -78,28 +78,28 @@ func (s *session) cancelQuestion(ctx context.Context) bool {
 	return s.backToPrompt(ctx, append([]string{keyInterrupt}, s.platform.Abort...))
 }
 
-// restarted remembers that the console's device restarts.
-func (p *Pool) restarted(address string) {
+// restarted remembers that the node's device restarts.
+func (p *Pool) restarted(node string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.restarts[address] = time.Now()
+	p.restarts[node] = time.Now()
 }
 
-// restarting tells whether the console's device was restarted and may still be booting.
-func (p *Pool) restarting(address string) bool {
+// restarting tells whether the node's device was restarted and may still be booting.
+func (p *Pool) restarting(node string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	since, ok := p.restarts[address]
+	since, ok := p.restarts[node]
 	if ok && time.Since(since) > p.options.BootTimeout {
-		delete(p.restarts, address)
+		delete(p.restarts, node)
 		return false
 	}
 	return ok
 }
 
-// cameBack notes that the console showed its prompt.
-func (p *Pool) cameBack(address string) {
+// cameBack notes that the node's console showed its prompt.
+func (p *Pool) cameBack(node string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.restarts, address)
+	delete(p.restarts, node)
 }

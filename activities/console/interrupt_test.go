@@ -132,7 +132,7 @@ func TestInterruptAtPrompt(t *testing.T) {
 	shell := ios("R1")
 	server := fakeconsole.Listen(t, func(c *fakeconsole.Conn) { c.Send("\r\n"); c.Send(shell.PromptText()); shell.Run(c) })
 	p := newPool(t, Options{})
-	l, err := dial(t.Context(), server.Address, time.Second)
+	l, _, err := dial(t.Context(), server.Address, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

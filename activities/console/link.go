@@ -33,8 +33,8 @@ type link struct {
 }
 
 // dial connects to the console. A refusal is tried again with growing pauses until the budget is used up: a node that
-// was just started listens a little later.
-func dial(ctx context.Context, address string, budget time.Duration) (*link, error) {
+// was just started listens a little later. It tells whether there was one.
+func dial(ctx context.Context, address string, budget time.Duration) (_ *link, wasRefused bool, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	var dialer net.Dialer
@@ -45,20 +45,20 @@ func dial(ctx context.Context, address string, budget time.Duration) (*link, err
 			setSocketOptions(conn)
 			l := &link{conn: conn, chunks: make(chan []byte), quit: make(chan struct{})}
 			go l.read()
-			return l, nil
+			return l, refused != nil, nil
 		}
 		switch {
 		case isRefused(err):
 			refused = err
 		case refused != nil && os.IsTimeout(err): // the budget ended in the middle of an attempt
-			return nil, refused
+			return nil, true, refused
 		default:
-			return nil, err
+			return nil, refused != nil, err
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return nil, refused
+			return nil, true, refused
 		}
 	}
 }

@@ -65,22 +65,22 @@ func (p *Pool) park(address string, c *console, s *session) {
 	}()
 }
 
-// unpark takes the kept session over, nil when there is none or it is over. It waits for one that is just being closed,
-// because some consoles serve one client only. The caller has the console's turn.
-func (p *Pool) unpark(c *console) *session {
+// unpark takes the kept session over, nil when there is none or it is over; ended says that it is. It waits for one that is just being
+// closed, because some consoles serve one client only. The caller has the console's turn.
+func (p *Pool) unpark(c *console) (_ *session, ended bool) {
 	p.mu.Lock()
 	kept := c.parked
 	c.parked = nil
 	p.mu.Unlock()
 	if kept == nil {
-		return nil
+		return nil, false
 	}
 	close(kept.stop)
 	<-kept.ended
 	if kept.closed {
-		return nil
+		return nil, true
 	}
-	return kept.session
+	return kept.session, false
 }
 
 // idle reads away what the console prints until stop, the time limit, the end of the connection or of ctx. It tells

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,14 +16,24 @@ import (
 
 // Target names one device console.
 type Target struct {
-	Device  string // for messages
+	Device string // for messages
+	// Node is the node's id: what is known of one node's console says nothing of another that has its address by now. Without it the
+	// address stands for the node.
+	Node    string
 	Address string // host:port
 	// Platform is "vpcs", "frr", "cisco_iosxe" or an alias such as "cisco_ios_telnet"; "" finds it out from the prompt and
 	// `show version`.
 	Platform string
 	// Check, which may be nil, is asked before the first command of a Run, once it is known what the device is. Its error ends the Run.
 	Check func(platform string) error
+	// Locate, which may be nil, tells where the node's console is now. It is asked before a new connection is used when the Address may be
+	// out of date: after a wait for the console, a refusal, or the end of a session that was kept open. The Run or Push goes there; an
+	// error ends it.
+	Locate func(ctx context.Context) (address string, err error)
 }
+
+// node is what the device is remembered by.
+func (t Target) node() string { return cmp.Or(t.Node, t.Address) }
 
 // Output is what one command gave.
 type Output struct {
@@ -97,7 +108,7 @@ type Pool struct {
 
 	mu       sync.Mutex
 	consoles map[string]*console
-	restarts map[string]time.Time // consoles whose device took a confirmation and hasn't been seen since
+	restarts map[string]time.Time // nodes whose device took a confirmation and hasn't been seen since
 }
 
 // console is what the pool holds for an address while anybody uses it.
@@ -133,7 +144,8 @@ func (p *Pool) Close() {
 // Run runs the commands one after the other on one device and leaves its console at the base prompt. A command that fails
 // doesn't keep the next from running; an error means that the console can't be used, or that ctx ended, and comes with the
 // outputs so far. It is a *schema.Error of CodeConsoleRefused, CodeConsoleSilent, CodeConsoleClosed, CodeDeviceQuestion or
-// CodeCommandTimeout; or, wrapping ctx.Err(), of CodeAborted or CodeConsoleBusy (others used the console all the time).
+// CodeCommandTimeout; or, wrapping ctx.Err(), of CodeAborted or CodeConsoleBusy (others used the console all the time); or what Check or
+// Locate returned.
 // Progress may be nil.
 func (p *Pool) Run(ctx context.Context, t Target, commands []string, progress Progress) (Report, error) {
 	return p.run(ctx, t, commands, 0, progress)
@@ -187,7 +199,7 @@ func (r *run) commandsOn(ctx context.Context, s *session) error {
 		out, err := r.measured(ctx, s, command, limit)
 		r.report.Outputs = append(r.report.Outputs, out)
 		if s.restarts {
-			r.pool.restarted(r.target.Address)
+			r.pool.restarted(r.target.node())
 		}
 		if err != nil {
 			return err

@@ -138,7 +138,7 @@ func TestD39BytesAreAvailableAtOnce(t *testing.T) {
 		c.Send("R1#")
 		c.Hang()
 	})
-	l, err := dial(t.Context(), server.Address, time.Second)
+	l, _, err := dial(t.Context(), server.Address, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

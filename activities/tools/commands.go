@@ -103,7 +103,18 @@ func (d DeviceCommands) runDevice(ctx context.Context, env Env, topology gns3.To
 		tell(schema.DeviceFailed, 0, schema.AsError(err).Message)
 		return failItem(item, err)
 	}
-	target := console.Target{Device: node.Name, Address: node.ConsoleAddress, Platform: node.Platform, Check: d.onlyReads(node.Name, c.Lines)}
+	target := console.Target{Device: node.Name, Node: node.ID, Address: node.ConsoleAddress, Platform: node.Platform,
+		Check: d.onlyReads(node.Name, c.Lines), Locate: func(ctx context.Context) (string, error) {
+			topology, err := env.Topology(ctx)
+			if err != nil {
+				return "", err
+			}
+			now, err := topology.ByID(node.ID, node.Name)
+			if err == nil {
+				err = Reachable(now)
+			}
+			return now.ConsoleAddress, err
+		}}
 	done := 0
 	report, err := d.Consoles.Run(ctx, target, c.Lines, func(state string, n, _ int, detail string) {
 		done = n
