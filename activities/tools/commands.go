@@ -191,7 +191,7 @@ func readReport(item schema.ToolItem, report console.Report, err error) schema.T
 	case stopped && faults == nil:
 		faults = append(faults, "The command was stopped before it ended.")
 	case err != nil && !stopped:
-		faults = append(faults, schema.AsError(err).Message)
+		faults = append(faults, told(err))
 	}
 	if faults == nil {
 		return item
@@ -207,10 +207,12 @@ func readReport(item schema.ToolItem, report console.Report, err error) schema.T
 }
 
 func failItem(item schema.ToolItem, err error) schema.ToolItem {
-	e := schema.AsError(err)
-	item.Status, item.Error = schema.ItemFailed, e.Message
-	if e.Hint != "" {
-		item.Error += " " + e.Hint
-	}
+	item.Status, item.Error = schema.ItemFailed, told(err)
 	return item
+}
+
+// told is what is wrong, and what to do about it.
+func told(err error) string {
+	e := schema.AsError(err)
+	return strings.TrimSpace(e.Message + " " + e.Hint)
 }

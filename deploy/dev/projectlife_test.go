@@ -33,6 +33,12 @@ func (u *user) autoClosing(name string) {
 	var p schema.Project
 	u.rest(http.MethodPost, "/v3/projects", fmt.Sprintf(`{"name": %q}`, name), &p)
 	u.project = p.ID
+	u.addRouter()
+}
+
+// addRouter adds a started router to the user's project: R1, then R2 and so on.
+func (u user) addRouter() {
+	u.t.Helper()
 	var templates []struct {
 		ID   string `json:"template_id"`
 		Name string `json:"name"`
@@ -40,10 +46,10 @@ func (u *user) autoClosing(name string) {
 	u.rest(http.MethodGet, "/v3/templates", "", &templates)
 	for _, t := range templates {
 		if t.Name == "Cisco 3725" {
-			u.rest(http.MethodPost, "/v3/projects/"+p.ID+"/templates/"+t.ID, `{"x": 0, "y": 0}`, nil)
+			u.rest(http.MethodPost, "/v3/projects/"+u.project+"/templates/"+t.ID, `{"x": 0, "y": 0}`, nil)
 		}
 	}
-	u.rest(http.MethodPost, "/v3/projects/"+p.ID+"/nodes/start", "{}", nil)
+	u.rest(http.MethodPost, "/v3/projects/"+u.project+"/nodes/start", "{}", nil)
 }
 
 // tab is a browser tab on a project, as the GNS3 server sees it.

@@ -234,7 +234,7 @@ func (l *Lab) Console(device string) (string, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return net.JoinHostPort(l.consoleHost, strconv.Itoa(n.port)), nil
+	return net.JoinHostPort(n.host, strconv.Itoa(n.port)), nil
 }
 
 // Listeners is how many clients listen to a project's notifications, over HTTP and WebSocket; zero when there is no such project.

@@ -51,7 +51,8 @@ type node struct {
 	x, y  int
 	tags  []string
 	state string
-	port  int // of the console; it stays the same while the lab runs
+	host  string // of the console
+	port  int    // of the console; it stays the same while the lab runs, unless MoveConsole says otherwise
 	stop  func()
 	serve *console.Server
 	lines []string
@@ -60,7 +61,7 @@ type node struct {
 func newNode(lab *Lab, p *project, plan nodePlan, id string, number int) *node {
 	n := &node{
 		lab: lab, project: p, id: id, kind: plan.kind, number: number,
-		name: plan.name, x: plan.x, y: plan.y, state: stateStopped,
+		name: plan.name, x: plan.x, y: plan.y, state: stateStopped, host: lab.consoleHost,
 	}
 	if lab.opt.ConsoleBasePort > 0 {
 		n.port = lab.opt.ConsoleBasePort + number - 1
@@ -89,7 +90,7 @@ func (n *node) startLocked() error {
 		return errLabEnded
 	}
 	n.mu.Lock()
-	state, name, port := n.state, n.name, n.port
+	state, name, host, port := n.state, n.name, n.host, n.port
 	n.mu.Unlock()
 	switch state {
 	case stateStarted:
@@ -107,7 +108,7 @@ func (n *node) startLocked() error {
 		// GNS3 itself serves the console.
 		profile, greeting = console.Wrapped(), ""
 	}
-	server, err := console.Listen(net.JoinHostPort(n.lab.consoleHost, strconv.Itoa(port)), profile, greeting)
+	server, err := console.Listen(net.JoinHostPort(host, strconv.Itoa(port)), profile, greeting)
 	if err != nil {
 		return err
 	}

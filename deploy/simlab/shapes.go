@@ -179,7 +179,7 @@ func (n *node) view(detailed bool) nodeView {
 	v := nodeView{
 		nodeSaved: n.saved(), ProjectID: n.project.id,
 		NodeDirectory: path.Join(projectsPath, n.project.id, "project-files", n.kind, n.id),
-		sizeView:      n.size(), ConsoleHost: n.lab.consoleHost,
+		sizeView:      n.size(), ConsoleHost: n.host,
 	}
 	n.mu.Lock()
 	v.Status = n.state
