@@ -2,22 +2,16 @@ package apiserver
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"gns3copilot/schema"
-
-	"golang.org/x/sync/singleflight"
+	"gns3copilot/schema/cache"
 )
 
 // identityLife is how long a checked token is believed, and so how long a logout may take to be seen here.
 const identityLife = 30 * time.Second
-
-// identitiesKept bounds the cache; the oldest half goes when it is full.
-const identitiesKept = 10_000
 
 // caller is who makes a request.
 type caller struct {
@@ -25,43 +19,40 @@ type caller struct {
 	token string
 }
 
-// identities asks the GNS3 server whose a token is, and remembers the answer for a while under the token's hash.
+// identities asks the GNS3 server whose a token is, and remembers the answer for a while.
 type identities struct {
 	gns3  GNS3
-	now   func() time.Time
-	calls singleflight.Group
-	mu    sync.Mutex
-	known map[[32]byte]identity
-}
-
-type identity struct {
-	user  schema.User
-	until time.Time
+	known *cache.Cache[schema.User]
 }
 
 func newIdentities(g GNS3) *identities {
-	return &identities{gns3: g, now: time.Now, known: map[[32]byte]identity{}}
+	return &identities{gns3: g, known: cache.New[schema.User](identityLife, time.Now)}
 }
 
 // user fails with CodeUnauthorized and CodeGNS3Unavailable.
 func (i *identities) user(ctx context.Context, token string) (schema.User, error) {
-	key := sha256.Sum256([]byte(token))
-	i.mu.Lock()
-	id, ok := i.known[key]
-	i.mu.Unlock()
-	if ok && i.now().Before(id.until) {
-		return id.user, nil
+	return i.known.Get(ctx, cache.KeyOf(token), i.ask(token))
+}
+
+// again asks whatever is remembered: a login may have ended meanwhile. It fails as user does.
+func (i *identities) again(ctx context.Context, token string) error {
+	_, err := i.known.Ask(ctx, cache.KeyOf(token), i.ask(token))
+	return err
+}
+
+func (i *identities) ask(token string) func(context.Context) (schema.User, error) {
+	return func(ctx context.Context) (schema.User, error) {
+		user, err := i.gns3.Me(ctx, token)
+		if schema.CodeOf(err) == schema.CodeUnauthorized {
+			i.known.Forget(cache.KeyOf(token)) // nor is it good for last
+		}
+		return user, err
 	}
-	found, err, _ := i.calls.Do(string(key[:]), func() (any, error) {
-		// The answer is for everybody who waits for it, so one of them leaving must not end the question.
-		return i.gns3.Me(context.WithoutCancel(ctx), token)
-	})
-	if err != nil {
-		return schema.User{}, err
-	}
-	user := found.(schema.User)
-	i.remember(key, user)
-	return user, nil
+}
+
+// forget drops what is known of a user, however many tokens it was known by.
+func (i *identities) forget(userID string) {
+	i.known.ForgetAll(func(u schema.User) bool { return u.ID == userID })
 }
 
 // staleLife is how long a token that was checked once is good for stopping one's own turn while the GNS3 server can't be asked.
@@ -69,24 +60,7 @@ const staleLife = 24 * time.Hour
 
 // last is whose the token was when it was checked last.
 func (i *identities) last(token string) (schema.User, bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	id, ok := i.known[sha256.Sum256([]byte(token))]
-	return id.user, ok && i.now().Before(id.until.Add(staleLife))
-}
-
-func (i *identities) remember(key [32]byte, user schema.User) {
-	now := i.now()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if len(i.known) >= identitiesKept {
-		for k, id := range i.known {
-			if len(i.known) > identitiesKept/2 || now.After(id.until) {
-				delete(i.known, k)
-			}
-		}
-	}
-	i.known[key] = identity{user: user, until: now.Add(identityLife)}
+	return i.known.Last(cache.KeyOf(token), staleLife)
 }
 
 // tokenOf finds the bearer token: in the header, or in ?token= as GNS3 accepts it too. It fails with CodeUnauthorized.

@@ -2,21 +2,16 @@ package gns3
 
 import (
 	"context"
-	"crypto/sha256"
 	"log/slog"
 	"sync"
 	"time"
 
 	"gns3copilot/schema"
-
-	"golang.org/x/sync/singleflight"
+	"gns3copilot/schema/cache"
 )
 
 // membershipLife is how long it is believed which groups a user is in.
 const membershipLife = 30 * time.Second
-
-// membershipsKept bounds what is remembered.
-const membershipsKept = 10_000
 
 // Account is the GNS3 user that the server itself asks with for what users may not ask themselves. Without a name there is none.
 type Account struct{ Username, Password string }
@@ -27,30 +22,15 @@ type Directory struct {
 	client  *Client
 	account Account
 	log     *slog.Logger
-	now     func() time.Time
-	calls   singleflight.Group
+	known   *cache.Cache[[]Group] // by who asks and about whom: not everybody is told
 
 	logins sync.Mutex // held while the account logs in
 	token  string     // of the account
-
-	mu    sync.Mutex
-	known map[membershipKey]membership
-}
-
-// membershipKey is who is asked about, and whose token asks: not everybody is told.
-type membershipKey struct {
-	userID string
-	token  [sha256.Size]byte
-}
-
-type membership struct {
-	groups []Group
-	until  time.Time
 }
 
 // NewDirectory makes a directory on the client's server.
 func NewDirectory(c *Client, a Account, log *slog.Logger) *Directory {
-	return &Directory{client: c, account: a, log: log, now: time.Now, known: map[membershipKey]membership{}}
+	return &Directory{client: c, account: a, log: log, known: cache.New[[]Group](membershipLife, time.Now)}
 }
 
 // User reads a user as the token's owner may; see Client.User.
@@ -66,36 +46,9 @@ func (d *Directory) Group(ctx context.Context, token, id string) (Group, error) 
 // Groups lists the groups that a user is in: as the account is told, else as the token's owner is. Where GNS3 tells neither, the user counts
 // as in none. It fails with CodeGNS3Unavailable, and with CodeInvalid for an id that is no UUID.
 func (d *Directory) Groups(ctx context.Context, token, userID string) ([]Group, error) {
-	key := membershipKey{userID, sha256.Sum256([]byte(token))}
-	d.mu.Lock()
-	m, ok := d.known[key]
-	d.mu.Unlock()
-	if ok && d.now().Before(m.until) {
-		return m.groups, nil
-	}
-	// The answer is for everybody who waits for it, so one of them leaving must not end the question.
-	groups, err, _ := d.calls.Do(userID+string(key.token[:]), func() (any, error) {
-		return d.ask(context.WithoutCancel(ctx), token, userID)
+	return d.known.Get(ctx, cache.KeyOf(token, userID), func(ctx context.Context) ([]Group, error) {
+		return d.ask(ctx, token, userID)
 	})
-	if err != nil {
-		return nil, err
-	}
-	d.remember(key, groups.([]Group))
-	return groups.([]Group), nil
-}
-
-func (d *Directory) remember(key membershipKey, groups []Group) {
-	now := d.now()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.known) >= membershipsKept {
-		for k, m := range d.known {
-			if len(d.known) > membershipsKept/2 || now.After(m.until) {
-				delete(d.known, k)
-			}
-		}
-	}
-	d.known[key] = membership{groups: groups, until: now.Add(membershipLife)}
 }
 
 func (d *Directory) ask(ctx context.Context, token, userID string) ([]Group, error) {

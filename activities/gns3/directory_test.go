@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/cache"
 )
 
 const (
@@ -88,7 +89,7 @@ func TestGroupsAreAskedForWithTheAccount(t *testing.T) {
 	client := serve(t, server, Options{Logger: debugLog(&log)})
 	d := NewDirectory(client, Account{"service", "s3cret"}, debugLog(&log))
 	now := time.Now()
-	d.now = func() time.Time { return now }
+	d.known = cache.New[[]Group](membershipLife, func() time.Time { return now })
 
 	want := "Students " + testGroup
 	for range 3 {
