@@ -54,6 +54,8 @@ func endpoints() []route {
 		{"POST", usersPath + "/authenticate", "", true, source{"users.py", 75, "authenticate"}, (*call).authenticate},
 		{"POST", usersPath + "/login", "", true, source{"users.py", 50, "login"}, (*call).login},
 		{"GET", usersPath + "/me", "", false, source{}, (*call).me},
+		{"PUT", usersPath + "/me", "", false, source{"users.py", 121, "update_logged_in_user"}, (*call).updateMe},
+		{"POST", usersPath + "/logout", "", false, source{}, (*call).logout},
 		{"GET", usersPath, "User.Audit", false, source{}, (*call).listUsers},
 		{"GET", userPath, "User.Audit", false, source{"users.py", 179, "get_user"}, (*call).getUser},
 		{"GET", userPath + "/groups", "Group.Audit", false, source{"users.py", 257, "get_user_memberships"}, (*call).listMemberships},
@@ -93,6 +95,7 @@ func endpoints() []route {
 		{"POST", nodePath + "/stop", "Node.PowerMgmt", false, source{"nodes.py", 339, "stop_node"}, (*call).stopNodes},
 		{"POST", nodePath + "/suspend", "Node.PowerMgmt", false, source{"nodes.py", 358, "suspend_node"}, (*call).suspendNodes},
 		{"POST", nodePath + "/reload", "Node.PowerMgmt", false, source{"nodes.py", 377, "reload_node"}, (*call).reloadNodes},
+		{"POST", nodePath + "/console/reset", "Node.Console", false, source{"nodes.py", 756, "console_reset"}, (*call).resetConsole},
 
 		{"GET", linksPath, "Link.Audit", false, source{"links.py", 69, "get_links"}, (*call).listLinks},
 		{"POST", linksPath, "Link.Allocate", false, source{"links.py", 93, "create_link"}, (*call).createLink},
@@ -170,7 +173,7 @@ func (c *call) admitted() bool {
 		id = parsed.String()
 		c.project = c.lab.project(id)
 	}
-	if !c.user.may(c.project) { // of users and groups an administrator alone knows
+	if !c.user.may(c.project, c.route.privilege) { // of users and groups an administrator alone knows
 		c.fail(http.StatusForbidden, fmt.Sprintf("Permission denied (privilege %s is required)", c.route.privilege))
 		return false
 	}

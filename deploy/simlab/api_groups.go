@@ -74,7 +74,12 @@ func (l *Lab) SetMember(name string, member bool) error {
 }
 
 // Administrator gives the name and the password of the lab's administrator.
-func (l *Lab) Administrator() (name, password string) { return adminName, l.user(adminName).password }
+func (l *Lab) Administrator() (name, password string) {
+	u := l.user(adminName)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.name, u.password
+}
 
 func (c *call) listUsers() {
 	views := []userView{}

@@ -45,7 +45,7 @@ func (c *call) createProject() {
 		id = canonical(*body.ProjectID)
 		switch known := c.lab.project(id); {
 		case known == nil:
-		case !c.user.may(known):
+		case !c.user.may(known, "Project.Audit"):
 			c.fail(http.StatusForbidden, "Permission denied (privilege Project.Audit is required)")
 			return
 		default:

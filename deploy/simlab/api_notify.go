@@ -124,7 +124,7 @@ func (c *call) projectSocket() {
 			id = parsed.String()
 		}
 		p := c.lab.project(id)
-		if p == nil || !c.user.may(p) {
+		if p == nil || !c.user.may(p, "Project.Audit") {
 			return
 		}
 		c.lab.listen(ctx, &p.hub, sendTo(conn))

@@ -75,7 +75,7 @@ func (c *call) logIn(name, password *string) {
 		return
 	}
 	u := c.lab.user(*name)
-	if u == nil || u.password != *password {
+	if u == nil || !u.hasPassword(*password) {
 		c.unauthorized("Authentication was unsuccessful.")
 		return
 	}
@@ -101,7 +101,7 @@ func (c *call) me() { c.reply(http.StatusOK, c.user.view()) }
 func (c *call) listProjects() {
 	views := []projectView{}
 	for _, p := range c.lab.allProjects() {
-		if c.user.takesPart(p) {
+		if c.user.takesPart(p) && c.user.may(p, "Project.Audit") {
 			views = append(views, p.view())
 		}
 	}

@@ -29,10 +29,12 @@ const timeLayout = "2006-01-02T15:04:05"
 
 // user is an account of the lab.
 type user struct {
-	id, name, password, fullName string
-	superadmin                   bool
+	id, name, fullName string
+	superadmin         bool
 
 	mu        sync.Mutex
+	password  string
+	role      string
 	lastLogin *time.Time
 	version   int // of the tokens that are good
 }
@@ -48,6 +50,7 @@ func demoUsers(o Options) []*user {
 	}
 	for _, u := range all {
 		u.id, u.password = stableID("user", u.name), cmp.Or(o.Passwords[u.name], u.name)
+		u.role = cmp.Or(o.Roles[u.name], RoleUser)
 	}
 	return all
 }
@@ -103,15 +106,13 @@ func (l *Lab) Token(name string, life time.Duration) (string, error) {
 	return signed + "." + encode(l.sign(signed)), nil
 }
 
-// RevokeTokens ends all tokens that a user has, as a change of the password does. It fails with ErrUnknownUser.
+// RevokeTokens ends all tokens that a user has, as a logout does. It fails with ErrUnknownUser.
 func (l *Lab) RevokeTokens(name string) error {
 	u := l.user(name)
 	if u == nil {
 		return fmt.Errorf("revoke tokens of %s: %w", name, ErrUnknownUser)
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.version++
+	u.revokeTokens()
 	return nil
 }
 
@@ -160,9 +161,6 @@ func (l *Lab) user(name string) *user {
 	}
 	return nil
 }
-
-// may reports whether the user has rights on a project: all of them on one's own and on shared ones, none elsewhere.
-func (u *user) may(p *project) bool { return u.superadmin || (p != nil && u.takesPart(p)) }
 
 // takesPart reports whether a project is the user's own, or shared with the user.
 func (u *user) takesPart(p *project) bool {

@@ -41,6 +41,8 @@ type Options struct {
 	Class bool
 	// Passwords replaces users' passwords, by the user's name. Without it they are the names themselves.
 	Passwords map[string]string
+	// Roles are users' roles in the projects that they take part in, by the user's name: RoleUser unless it is here.
+	Roles map[string]string
 	// CommandDelay is waited between each command line and its answer.
 	CommandDelay time.Duration
 	// Pace multiplies every wait that belongs to the simulation: round trips, timeouts, the second between two echoes of
