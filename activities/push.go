@@ -101,7 +101,8 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 	return schema.ToolItem{}
 }
 
-// find looks the device up again: the node that was shown to the one who confirmed, whatever its name is by now.
+// find looks the device up again: the node that was shown to the one who confirmed, whatever its name is by now. Its console must be one that the
+// turn's owner may use.
 func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
 	lab, err := readLab(ctx, p.tools.Vault, p.tools.Lab, p.in.TurnRef)
 	if err != nil {
@@ -114,7 +115,10 @@ func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
 	if err != nil {
 		return gns3.Node{}, err
 	}
-	return node, tools.Reachable(node)
+	if err := tools.Reachable(node); err != nil {
+		return node, err
+	}
+	return node, mayUseConsole(ctx, p.tools.Vault, p.tools.Lab, p.in.TurnRef, node)
 }
 
 // console takes the right to write to the node's console, which may be elsewhere after a wait for it.

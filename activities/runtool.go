@@ -86,6 +86,7 @@ func (t *Tools) env(ctx context.Context, in schema.RunToolInput) tools.Env {
 		Ref:      in.TurnRef,
 		Topology: func(ctx context.Context) (gns3.Topology, error) { return readLab(ctx, t.Vault, t.Lab, in.TurnRef) },
 		Lab:      func(ctx context.Context) (tools.Access, error) { return t.access(ctx, in.TurnRef) },
+		MayUse:   func(ctx context.Context, n gns3.Node) error { return mayUseConsole(ctx, t.Vault, t.Lab, in.TurnRef, n) },
 		Output: func(ctx context.Context, callID string) (string, error) {
 			return t.Store.ToolOutput(ctx, in.TurnRef, callID)
 		},

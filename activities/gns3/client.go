@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/cache"
 	"gns3copilot/schema/observe"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -67,6 +68,7 @@ type Client struct {
 	http        *http.Client
 	timeout     time.Duration
 	consoleHost string
+	consoles    *cache.Cache[struct{}] // who may use which
 	log         *slog.Logger
 }
 
@@ -96,6 +98,7 @@ func New(baseURL string, o Options) (*Client, error) {
 		},
 		timeout:     cmp.Or(o.Timeout, defaultTimeout),
 		consoleHost: o.ConsoleHost,
+		consoles:    cache.New[struct{}](consoleRightLife, time.Now),
 		log:         logger,
 	}, nil
 }
@@ -156,7 +159,7 @@ func (c *Client) get(ctx context.Context, token, path string, out any) error {
 // as sends a request that needs a token.
 func (c *Client) as(ctx context.Context, q request) error {
 	if !validToken(q.token) {
-		return notCarriedOut(schema.Errorf(schema.CodeUnauthorized, "Not authenticated").WithHint("Sign in to GNS3."))
+		return notCarriedOut(notAuthenticated())
 	}
 	return c.send(ctx, q)
 }
@@ -242,6 +245,10 @@ func (c *Client) newRequest(ctx context.Context, method, path, token string, in 
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	return req, nil
+}
+
+func notAuthenticated() *schema.Error {
+	return schema.Errorf(schema.CodeUnauthorized, "Not authenticated").WithHint("Sign in to GNS3.")
 }
 
 // validToken tells whether a token can stand in a header at all.

@@ -52,7 +52,7 @@ func (c *Client) refusal(resp *http.Response, body []byte, token string) *schema
 	if resp.StatusCode >= 500 {
 		return c.unavailable("The GNS3 server failed: %s", message)
 	}
-	return schema.Errorf(schema.CodeInvalid, "%s", message)
+	return schema.Errorf(schema.CodeInvalid, "%s", message).WithCause(status(resp.StatusCode))
 }
 
 // presentable cuts GNS3's message to what a user may see. From the second line on there can be dumps of the request, with

@@ -102,7 +102,7 @@ func (c *Client) CaptureFile(ctx context.Context, token, projectID, linkID strin
 		return nil, fmt.Errorf("read GNS3 capture: %w", err)
 	}
 	if !validToken(token) {
-		return nil, schema.Errorf(schema.CodeUnauthorized, "Not authenticated").WithHint("Sign in to GNS3.")
+		return nil, notAuthenticated()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	patience := time.AfterFunc(c.timeout, func() { cancel(context.DeadlineExceeded) }) // for the answer's beginning alone

@@ -79,29 +79,60 @@ func (d DeviceCommands) Execute(ctx context.Context, env Env, args json.RawMessa
 		return nil, err
 	}
 	configs = ByDevice(configs, topology)
+	found, err := findAll(ctx, env, topology, configs)
+	if err != nil {
+		return nil, err
+	}
 	items := make([]schema.ToolItem, len(configs))
 	var wg sync.WaitGroup
 	for i, c := range configs {
-		wg.Go(func() { items[i] = d.runDevice(ctx, env, topology, c) })
+		wg.Go(func() { items[i] = d.runDevice(ctx, env, found[i], c) })
 	}
 	wg.Wait()
 	return items, nil
 }
 
-func (d DeviceCommands) runDevice(ctx context.Context, env Env, topology gns3.Topology, c Change) schema.ToolItem {
+// foundNode is the node that a call names, or why its console can't be used.
+type foundNode struct {
+	gns3.Node
+	err error
+}
+
+// findAll looks all devices up before the first one is typed on. It fails when it can't be told whose console may be used.
+func findAll(ctx context.Context, env Env, topology gns3.Topology, configs []Change) ([]foundNode, error) {
+	found := make([]foundNode, len(configs))
+	var wg sync.WaitGroup
+	for i, c := range configs {
+		f := &found[i]
+		if f.Node, f.err = topology.Find(c.Device); f.err != nil {
+			continue
+		}
+		if f.err = Reachable(f.Node); f.err == nil {
+			wg.Go(func() { f.err = env.MayUse(ctx, f.Node) })
+		}
+	}
+	wg.Wait()
+	for _, f := range found {
+		switch schema.CodeOf(f.err) {
+		case schema.CodeCredentialMissing, schema.CodeGNS3Unavailable, schema.CodeAborted:
+			return nil, f.err
+		}
+	}
+	return found, nil
+}
+
+func (d DeviceCommands) runDevice(ctx context.Context, env Env, node foundNode, c Change) schema.ToolItem {
 	total := len(c.Lines)
 	tell := func(state schema.DeviceState, done int, detail string) {
 		env.Progress(schema.DeviceProgress{DeviceName: c.Device, State: state, Detail: detail, Done: done, Total: total})
 	}
 	item := schema.ToolItem{ID: c.Device, Name: c.Device, Status: schema.ItemSuccess}
-	node, err := topology.Find(c.Device)
-	if err == nil {
+	if node.ID != "" {
 		item.ID, item.Name = node.ID, node.Name
-		err = Reachable(node)
 	}
-	if err != nil {
-		tell(schema.DeviceFailed, 0, schema.AsError(err).Message)
-		return failItem(item, err)
+	if node.err != nil {
+		tell(schema.DeviceFailed, 0, schema.AsError(node.err).Message)
+		return failItem(item, node.err)
 	}
 	target := console.Target{Device: node.Name, Node: node.ID, Address: node.ConsoleAddress, Platform: node.Platform,
 		Check: d.onlyReads(node.Name, c.Lines), Locate: func(ctx context.Context) (string, error) {

@@ -46,6 +46,8 @@ type Env struct {
 	Topology func(context.Context) (gns3.Topology, error)
 	// Lab is the project on its GNS3 server. It fails with CodeCredentialMissing.
 	Lab func(context.Context) (Access, error)
+	// MayUse asks whether the turn's owner may use a node's console; CodeForbidden is a no.
+	MayUse func(context.Context, gns3.Node) error
 	// Output gives the whole result of an earlier call in the turn's session. It fails with CodeNotFound.
 	Output func(ctx context.Context, callID string) (string, error)
 	// Progress tells readers where a device stands. It may be called from several goroutines at once.

@@ -248,6 +248,18 @@ func TestOSPFComesUp(t *testing.T) {
 // configure makes the model propose a change of the routers, confirms it, and gives the result.
 func (l *lab) configure(t *testing.T, devices map[string][]string) schema.ToolResponse {
 	t.Helper()
+	stream, session := l.post(t, l.proposes(t, devices))
+	until(t, stream, func(ev timed) bool { return ev.Type == schema.EventHITLRequired })
+	if _, err := l.api.Confirm(t.Context(), l.project, session, schema.ConfirmRequest{ConfirmAll: true}); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := result(t, until(t, stream, func(ev timed) bool { return ev.Type == schema.EventDone }))
+	return r
+}
+
+// proposes writes a turn that proposes a change of the routers and gives the message that begins it.
+func (l *lab) proposes(t *testing.T, devices map[string][]string) string {
+	t.Helper()
 	var configs []map[string]any
 	for _, name := range l.routers {
 		if lines, ok := devices[name]; ok {
@@ -261,11 +273,5 @@ func (l *lab) configure(t *testing.T, devices map[string][]string) schema.ToolRe
 	message := t.Name() + " configure " + string(arguments)
 	l.model.On(message, func(r *scriptmodel.Reply) { r.Call("execute_multiple_device_config_commands", string(arguments)) },
 		func(r *scriptmodel.Reply) { r.Say("ok") })
-	stream, session := l.post(t, message)
-	until(t, stream, func(ev timed) bool { return ev.Type == schema.EventHITLRequired })
-	if _, err := l.api.Confirm(t.Context(), l.project, session, schema.ConfirmRequest{ConfirmAll: true}); err != nil {
-		t.Fatal(err)
-	}
-	r, _ := result(t, until(t, stream, func(ev timed) bool { return ev.Type == schema.EventDone }))
-	return r
+	return message
 }
