@@ -76,6 +76,9 @@ func (v *view) text(ev schema.Event) error {
 	case schema.EventWaiting:
 		v.line("· %s", ev.Reason)
 	case schema.EventContent:
+		if ev.Notice != "" { // the event that it is about is shown
+			return nil
+		}
 		if v.afterOut { // the answer stands apart from what the devices said
 			fmt.Fprintln(v.out)
 			v.afterOut = false

@@ -51,6 +51,22 @@ func TestChatSaysWhyItWaits(t *testing.T) {
 	}
 }
 
+// TestChatSkipsNotices: what waits is shown, and the server's words for clients that don't show it are not.
+func TestChatSkipsNotices(t *testing.T) {
+	var out bytes.Buffer
+	v := newView(&console{out: &out, err: &out}, false, false)
+	for _, ev := range []schema.Event{
+		{Type: schema.EventContent, Content: "I ask."}, {Type: schema.EventContent, Content: "\n\n**Approval needed.**\n\n", Notice: schema.NoticeApproval},
+	} {
+		if err := v.show(client.Received{Event: ev}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out.String() != "I ask." {
+		t.Errorf("%q", out.String())
+	}
+}
+
 // TestChatShowsTheCost of a turn whose model has a price, and of no other.
 func TestChatShowsTheCost(t *testing.T) {
 	cost := func(usd float64) *float64 { return &usd }

@@ -87,6 +87,19 @@ func (f telemetryFlags) start(service string, c *console, log *slog.Logger) (*te
 	return t, err
 }
 
+// publicFlags say where people reach the API.
+type publicFlags struct {
+	PublicURL string `name:"public-url" help:"Where people reach this server, such as https://lab.example.org; links in the conversation lead there. Without it they lead to where their reader has come by." placeholder:"URL"`
+}
+
+func (f publicFlags) faults() []string {
+	bad := urlFaults("--public-url", f.PublicURL, "http", "https")
+	if u, err := url.Parse(f.PublicURL); err == nil && len(bad) == 0 && (u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(f.PublicURL, " ()<>[]")) {
+		bad = append(bad, "--public-url: must be without user, ?, # and brackets")
+	}
+	return bad
+}
+
 type gns3Flags struct {
 	GNS3URL      string `name:"gns3-url" env:"COPILOT_GNS3_URL" help:"GNS3 server, such as http://127.0.0.1:3080."`
 	GNS3Insecure bool   `name:"gns3-insecure" env:"COPILOT_GNS3_INSECURE" help:"Accept any certificate of an https GNS3 server."`

@@ -11,6 +11,7 @@ import (
 type devCmd struct {
 	Listen string `help:"Address of the API, HOST:PORT; port 0 takes a free one." default:"127.0.0.1:8080"`
 	Data   string `help:"Directory of everything that is kept; the simulated lab isn't." default:"${data}"`
+	publicFlags
 	gns3Flags
 	accountFlags
 	labFlags
@@ -54,7 +55,7 @@ func (devCmd) Help() string {
 // Validate names every fault of the flags.
 func (d *devCmd) Validate() error {
 	return faultsError(
-		addressFaults("--listen", d.Listen), urlFaults("--gns3-url", d.GNS3URL, "http", "https"), d.accountFlags.faults(), d.labFlags.faults(d.GNS3URL),
+		addressFaults("--listen", d.Listen), d.publicFlags.faults(), urlFaults("--gns3-url", d.GNS3URL, "http", "https"), d.accountFlags.faults(), d.labFlags.faults(d.GNS3URL),
 		d.modelFlags.faults(), d.skillsFlags.faults(), d.modelHostFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.telemetryFlags.faults(),
 		d.logFlags.faults())
 }
@@ -73,7 +74,7 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 	limits.ModelHosts = worker.ModelHosts
 	worker.Skills = d.skillsFlags.config("")
 	o := dev.Options{
-		Listen: d.Listen, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure, GNS3User: d.GNS3User, GNS3Password: d.GNS3Password,
+		Listen: d.Listen, PublicURL: d.PublicURL, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure, GNS3User: d.GNS3User, GNS3Password: d.GNS3Password,
 		LabCampus: d.LabCampus, LabConsolePort: d.LabConsolePort, Worker: worker, NoDemoModel: d.NoDemoModel,
 		TemporalAddress: d.TemporalAddress, Namespace: d.TemporalNamespace, NATSURL: d.NATSURL, NATSToken: d.NATSToken,
 		DatabaseURL: d.DatabaseURL, Limits: limits, Telemetry: d.telemetryFlags.options(), Version: version(), Say: c.out, Log: d.logger(c),

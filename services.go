@@ -14,6 +14,7 @@ import (
 
 type apiCmd struct {
 	Listen string `help:"Address, HOST:PORT; port 0 takes a free one." default:"127.0.0.1:8080"`
+	publicFlags
 	gns3Flags
 	accountFlags
 	modelHostFlags
@@ -26,7 +27,7 @@ type apiCmd struct {
 // Validate names every fault of the flags.
 func (a *apiCmd) Validate() error {
 	return faultsError(
-		addressFaults("--listen", a.Listen), gns3Required(a.gns3Flags), a.accountFlags.faults(), a.modelHostFlags.faults(), a.required(),
+		addressFaults("--listen", a.Listen), a.publicFlags.faults(), gns3Required(a.gns3Flags), a.accountFlags.faults(), a.modelHostFlags.faults(), a.required(),
 		a.backendFlags.faults(), a.limitFlags.faults(), a.telemetryFlags.faults(), a.logFlags.faults())
 }
 
@@ -56,7 +57,7 @@ func (a *apiCmd) Run(ctx context.Context, c *console) (err error) {
 	if err != nil {
 		return schema.Errorf(schema.CodeUnavailable, "The address %s can't be listened on.", a.Listen).WithCause(err)
 	}
-	api, err := s.StartAPI(listener, limits, version())
+	api, err := s.StartAPI(listener, stack.APIOptions{Limits: limits, PublicURL: a.PublicURL, Version: version()})
 	if err != nil {
 		return err
 	}

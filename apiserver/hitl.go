@@ -59,10 +59,16 @@ const configTool = "execute_multiple_device_config_commands"
 // pendingTool shows a call to people, in their language.
 func pendingTool(a store.Approval, language string) schema.PendingTool {
 	p := a.View(time.Now())
-	if inChinese(language) && p.ToolName == configTool && p.Preview != nil {
-		p.Description = fmt.Sprintf("配置 %d 个设备", len(p.Preview.Devices))
-	}
+	p.Description = describe(p, language)
 	return p
+}
+
+// describe says in words what a call does.
+func describe(p schema.PendingTool, language string) string {
+	if inChinese(language) && p.ToolName == configTool && p.Preview != nil {
+		return fmt.Sprintf("配置 %d 个设备", len(p.Preview.Devices))
+	}
+	return p.Description
 }
 
 func inChinese(language string) bool { return strings.HasPrefix(strings.ToLower(language), "zh") }

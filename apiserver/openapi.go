@@ -290,7 +290,7 @@ type eventShape struct {
 // eventShapes lists every type that a stream can have.
 func eventShapes() []eventShape {
 	return []eventShape{
-		{schema.EventContent, "A piece of the assistant's text: append it to what came of this message_id. Drop what is of an older attempt than the newest seen.", []string{"content", "message_id", "attempt"}, nil},
+		{schema.EventContent, "A piece of the assistant's text: append it to what came of this message_id. Drop what is of an older attempt than the newest seen. With notice the text is the server's, for clients that know nothing of approvals: others skip it.", []string{"content", "message_id", "attempt"}, []string{"notice"}},
 		{schema.EventToolCall, "A tool call as far as the model has written it: the arguments are cumulative text, and complete is true on the call's last.", []string{"tool_call", "message_id", "attempt"}, nil},
 		{schema.EventToolStart, "A tool begins to run.", []string{"tool_name", "tool_call_id"}, nil},
 		{schema.EventDeviceProgress, "Where a device stands within a tool call.", []string{"tool_call_id", "device_name", "state", "detail", "done", "total"}, nil},

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +36,7 @@ type GNS3 interface {
 	Version(ctx context.Context) (string, error)
 }
 
-// Options is what the API works with; its fields are all needed, but for Metrics.
+// Options is what the API works with; its fields are all needed, but for PublicURL and Metrics.
 type Options struct {
 	Temporal  client.Client
 	Namespace string
@@ -48,10 +49,12 @@ type Options struct {
 	// GNS3URL is where paths that aren't ours are passed on to; GNS3Insecure accepts any certificate there.
 	GNS3URL      string
 	GNS3Insecure bool
-	Limits       Limits
-	Version      string
-	Log          *slog.Logger
-	Tracer       trace.Tracer
+	// PublicURL is where people reach this server; when it is empty links lead to where their reader has come by.
+	PublicURL string
+	Limits    Limits
+	Version   string
+	Log       *slog.Logger
+	Tracer    trace.Tracer
 	// Propagator finds the client's span in a request.
 	Propagator propagation.TextMapPropagator
 	Metrics    *observe.Metrics
@@ -91,6 +94,7 @@ type Server struct {
 	tracer     trace.Tracer
 	propagator propagation.TextMapPropagator
 	metrics    *observe.Metrics
+	publicURL  string
 	echo       *echo.Echo
 	http       *http.Server
 	gateway    *gateway
@@ -107,6 +111,7 @@ func New(o Options) (*Server, error) {
 		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, directory: o.Directory,
 		arguments: o.Arguments, identities: newIdentities(o.GNS3),
 		limits: o.Limits, log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
+		publicURL: strings.TrimRight(o.PublicURL, "/"),
 	}
 	var err error
 	if s.gateway, err = newGateway(s, o.GNS3URL, o.GNS3Insecure); err != nil {

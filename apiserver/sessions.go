@@ -75,7 +75,8 @@ func (s *Server) ownSession(ctx context.Context, r request, path SessionPath, ve
 
 type historyInput struct {
 	SessionPath
-	Limit int `query:"limit" default:"100" minimum:"1" maximum:"1000"`
+	AcceptLanguage string `header:"Accept-Language"`
+	Limit          int    `query:"limit" default:"100" minimum:"1" maximum:"1000"`
 }
 
 // history gives a session's newest messages. A session that the caller doesn't have is an empty one.
@@ -92,7 +93,9 @@ func (s *Server) history(ctx context.Context, r request, in *historyInput) (*bod
 	if err != nil {
 		return nil, err
 	}
-	return &body[schema.ConversationHistory]{Body: conversation(session, messages)}, nil
+	out := &body[schema.ConversationHistory]{Body: conversation(session, nil)}
+	out.Body.Messages, err = s.withNotices(ctx, r, scope, session, messages, in.Limit)
+	return out, err
 }
 
 // turnHistory gives the messages of one turn.
@@ -255,7 +258,7 @@ func (s *Server) followEvents(ctx context.Context, r request, in *eventsInput) (
 	if err != nil {
 		return nil, err
 	}
-	run.reset, run.owner = cmp.Or(place.reset, run.reset), r
+	run.reset, run.noticed, run.owner = cmp.Or(place.reset, run.reset), place.noticed, r
 	return s.stream(ref, run, place.after), nil
 }
 
@@ -273,17 +276,20 @@ func (s *Server) runOf(ctx context.Context, turn store.Turn, after uint64) (turn
 	return run, err
 }
 
-// resumePoint is where a stream goes on; reset says why it can't go on where the client wants.
+// resumePoint is where a stream goes on; reset says why it can't go on where the client wants. noticed tells whether the client has read the
+// notice that belongs to its last event, too.
 type resumePoint struct {
-	turnID string
-	after  uint64
-	reset  string
+	turnID  string
+	after   uint64
+	noticed bool
+	reset   string
 }
 
 // resumeFrom looks whether nothing is missing behind the client's last event.
 func (s *Server) resumeFrom(ctx context.Context, scope store.Scope, session store.Session, in *eventsInput, fallback string) (resumePoint, error) {
 	reset := func(why string) (resumePoint, error) { return resumePoint{turnID: fallback, reset: why}, nil }
-	turnID, seq, ok := progress.ParseEventID(in.LastEventID)
+	id, noticed := strings.CutSuffix(in.LastEventID, noticeMark)
+	turnID, seq, ok := progress.ParseEventID(id)
 	if !ok {
 		return reset("The event id can't be read.")
 	}
@@ -308,7 +314,7 @@ func (s *Server) resumeFrom(ctx context.Context, scope store.Scope, session stor
 	case seq > last:
 		return reset("The event id is newer than the turn's events.")
 	}
-	return resumePoint{turnID: turnID, after: seq}, nil
+	return resumePoint{turnID: turnID, after: seq, noticed: noticed}, nil
 }
 
 type outputInput struct {

@@ -28,13 +28,14 @@ const (
 	writeWait = 90 * time.Second
 )
 
-// turnRun is a turn's run in Temporal, whether its books are closed, why a reader may miss some of its events, and who the reader is: the
-// turn's owner.
+// turnRun is a turn's run in Temporal, whether its books are closed, why a reader may miss some of its events, whether the notice behind its
+// last event is known to it, and who the reader is: the turn's owner.
 type turnRun struct {
-	runID string
-	over  bool
-	reset string
-	owner request
+	runID   string
+	over    bool
+	reset   string
+	noticed bool
+	owner   request
 }
 
 // streamContext ends with the request and with the server.
@@ -106,6 +107,7 @@ func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema
 	// seen is the newest event that came; last, once it is known, the newest that ever will.
 	var seen, last uint64
 	begun := false // to relay the answer
+	narrator := s.narrate(run.owner, ref)
 	for {
 		select {
 		case item := <-items:
@@ -118,6 +120,11 @@ func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema
 				if !begun && item.Event.Type == schema.EventContent {
 					begun = true
 					trace.SpanFromContext(ctx).AddEvent(observe.EventFirstContent)
+				}
+			}
+			if notice, ok := narrator.after(item.Event); ok && (item.Seq > after || item.Seq == after && !run.noticed) {
+				if err := send(progress.EventID(ref.TurnID, item.Seq)+noticeMark, schema.Text(notice)); err != nil {
+					return err
 				}
 			}
 			switch {

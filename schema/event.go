@@ -30,12 +30,20 @@ const (
 	EventReset          EventType = "reset" // this stream can't be resumed from there: read the history
 )
 
+// Notice says what a text of the server's is about.
+type Notice string
+
+// NoticeApproval: calls wait for a human's word, or wait no longer.
+const NoticeApproval Notice = "approval"
+
 // Event is everything a turn tells its readers: on the stream, in NATS and in tests. Which fields a type uses is said beside
 // them; type and session_id are on all. The fields stand in the order that the chat API gives them.
 type Event struct {
 	Type      EventType `json:"type"`
 	Content   string    `json:"content,omitempty"`    // content
 	MessageID string    `json:"message_id,omitempty"` // content, tool_call, retry
+	// Notice is on content that the server says, not the model. Clients that show what it is about by themselves skip it.
+	Notice Notice `json:"notice,omitempty" enum:"approval"` // content
 	// Attempt grows with the tries of a model call, from 1. Readers drop what an older attempt still sends.
 	Attempt      int           `json:"attempt,omitempty"`                        // content, tool_call, retry
 	ToolCall     *ToolCallView `json:"tool_call,omitempty"`                      // tool_call

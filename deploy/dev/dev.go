@@ -31,6 +31,7 @@ import (
 // Options configure the stack. What is empty is brought along.
 type Options struct {
 	Listen       string
+	PublicURL    string // where people reach it; see apiserver.Options
 	Data         string
 	GNS3URL      string
 	GNS3Insecure bool
@@ -128,7 +129,7 @@ func Start(ctx context.Context, o Options) (_ *Stack, err error) {
 		return nil, err
 	}
 	s.url = "http://" + listener.Addr().String()
-	if s.api, err = s.parts.StartAPI(listener, o.Limits, o.Version); err != nil {
+	if s.api, err = s.parts.StartAPI(listener, stack.APIOptions{Limits: o.Limits, PublicURL: o.PublicURL, Version: o.Version}); err != nil {
 		return nil, err
 	}
 	return s, s.awaitReady(ctx)

@@ -25,6 +25,15 @@ func goldenEvents() []goldenFile {
 		event(schema.EventContent, "a piece of the assistant's text.", func(g *golden) []frame {
 			return g.whole("hello", text("Hi <there> & ", "grüß dich"))
 		}),
+		{"events/content-notice.txt", "content with notice: what waits for a human's word and what became of it, for clients that know nothing of approvals.", func(g *golden) {
+			var notices []frame
+			for _, f := range threeEnds(g) {
+				if f.ev.Notice != "" {
+					notices = append(notices, f)
+				}
+			}
+			g.only(schema.EventContent, notices)
+		}},
 		event(schema.EventToolCall, "a call that is being written: its name without arguments, twice as far as they have come, and the whole.", writtenSlowly),
 		event(schema.EventToolStart, "a tool begins to run.", aRead),
 		event(schema.EventDeviceProgress, "where a device stands within a call.", aRead),

@@ -11,8 +11,8 @@ import (
 )
 
 // volatile finds what differs from run to run. A value is found by its whole form, so that one in another form stays and is a difference.
-var volatile = regexp.MustCompile(`(?P<event>` + uuidForm + `\.\d+\b)|(?P<uuid>\b` + uuidForm + `\b)|(?P<call>\bcall_[0-9a-f]{24}\b)` +
-	`|(?P<hitl>\bhitl_` + uuidForm + `\b)|(?P<clock>\*Mar +1 00:\d\d:\d\d\.\d{3})` +
+var volatile = regexp.MustCompile(`(?P<event>` + uuidForm + `\.\d+n?\b)|(?P<uuid>\b` + uuidForm + `\b)|(?P<call>\bcall_[0-9a-f]{24}\b)` +
+	`|(?P<hitl>\bhitl_` + uuidForm + `\b)|(?P<deadline>\b\d\d:\d\d:\d\d UTC\b)|(?P<clock>\*Mar +1 00:\d\d:\d\d\.\d{3})` +
 	`|(?P<time>\b\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:?\d\d)?)|(?P<port>127\.0\.0\.1:\d+)` +
 	`|"request_id"(?P<blank1>: ?)"(?P<request>[A-Za-z0-9-]{32,36})"` +
 	`|(?P<estimate>"input_tokens": ?\d+,\s*"output_tokens": ?\d+,\s*"total_tokens": ?\d+,\s*"llm_calls": ?\d+,\s*"tool_calls": ?\d+,\s*"estimated": ?true)` +
@@ -64,6 +64,8 @@ func (n *normaliser) text(s string) string {
 			return n.numbered("call", found)
 		case part("hitl") != "":
 			return n.numbered("hitl", found)
+		case part("deadline") != "":
+			return "<deadline>"
 		case part("clock") != "":
 			return "*<clock>"
 		case part("time") != "":

@@ -173,12 +173,13 @@ func isType(want schema.EventType) func(client.Received) bool {
 	return func(ev client.Received) bool { return ev.Type == want }
 }
 
-// types is the events' order with repeated types put together, heartbeats and titles left out: a title comes when it is made.
+// types is the events' order with repeated types put together, heartbeats, titles and notices left out: a title comes when it is made, and a
+// notice says no more than the event before it.
 func types(events []client.Received) string {
 	var last schema.EventType
 	text := ""
 	for _, ev := range events {
-		if ev.Type == last || ev.Type == schema.EventHeartbeat || ev.Type == schema.EventTitle {
+		if ev.Type == last || ev.Type == schema.EventHeartbeat || ev.Type == schema.EventTitle || ev.Notice != "" {
 			continue
 		}
 		last = ev.Type
@@ -187,10 +188,13 @@ func types(events []client.Received) string {
 	return text
 }
 
+// said is what the assistant says.
 func said(events []client.Received) string {
 	text := ""
 	for _, ev := range events {
-		text += ev.Content
+		if ev.Notice == "" {
+			text += ev.Content
+		}
 	}
 	return text
 }

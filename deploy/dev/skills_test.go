@@ -178,7 +178,7 @@ func TestReloadWithoutWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := parts.StartAPI(listener, o.Limits, o.Version)
+	api, err := parts.StartAPI(listener, stack.APIOptions{Limits: o.Limits, Version: o.Version})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -286,8 +286,15 @@ type API struct {
 	served chan error
 }
 
+// APIOptions are what an API may do, and what it says of itself; see apiserver.Options.
+type APIOptions struct {
+	Limits    apiserver.Limits
+	PublicURL string
+	Version   string
+}
+
 // StartAPI answers requests on the listener, which it owns from here on.
-func (s *Stack) StartAPI(l net.Listener, limits apiserver.Limits, version string) (*API, error) {
+func (s *Stack) StartAPI(l net.Listener, o APIOptions) (*API, error) {
 	registry, err := newRegistry(nil, nil, nil) // the API looks at arguments alone
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -295,7 +302,8 @@ func (s *Stack) StartAPI(l net.Listener, limits apiserver.Limits, version string
 	server, err := apiserver.New(apiserver.Options{
 		Temporal: s.temporal, Namespace: s.backends.Namespace, Store: s.store, Bus: s.bus, Vault: s.vault,
 		GNS3: s.gns3, Directory: gns3.NewDirectory(s.gns3, gns3.Account{Username: s.backends.GNS3User, Password: s.backends.GNS3Password}, s.log),
-		Arguments: registry, GNS3URL: s.backends.GNS3URL, GNS3Insecure: s.backends.GNS3Insecure, Limits: limits, Version: version, Log: s.log,
+		Arguments: registry, GNS3URL: s.backends.GNS3URL, GNS3Insecure: s.backends.GNS3Insecure, PublicURL: o.PublicURL,
+		Limits: o.Limits, Version: o.Version, Log: s.log,
 		Tracer: s.telemetry.Tracer(), Propagator: telemetry.Propagator(), Metrics: s.metrics,
 	})
 	if err != nil {

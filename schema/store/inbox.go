@@ -80,6 +80,18 @@ func (s *Store) approvals(ctx context.Context, where, order string, limit int, a
 	return rows, nil
 }
 
+// Asked gives the calls of these turns of a session that asked for a human's word, in the model's order. Those that ran under the word on an
+// earlier call are not among them.
+func (s Scope) Asked(ctx context.Context, session Session, turnIDs []string) ([]Approval, error) {
+	var rows []Approval
+	err := s.query(ctx).Where("session_key = ? AND turn_id IN ?", session.Key, turnIDs).
+		Where("NOT (state = ? AND confirmations = 0)", schema.ApprovalConfirmed).Order("created_at, ordinal").Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("read approvals: %w", domainError(err))
+	}
+	return rows, nil
+}
+
 // Changes lists the pushes of a session, in the order they began.
 func (s Scope) Changes(ctx context.Context, session Session) ([]DeviceRun, error) {
 	runs := []DeviceRun{}
