@@ -27,6 +27,9 @@ func (p NodePower) await(ctx context.Context, env Env, item schema.ToolItem) sch
 	if err == nil {
 		err = Reachable(n)
 	}
+	if err == nil {
+		err = env.MayUse(ctx, n)
+	}
 	if err != nil {
 		return noted(item, "its console was not waited for: "+schema.AsError(err).Message)
 	}
