@@ -62,8 +62,16 @@ func (h *Host) Resolve(name string, a netip.Addr) (net.HardwareAddr, bool) {
 	if p == nil {
 		return nil, false
 	}
-	if n := p.neighbour(a); n != nil {
-		return n.MAC, true
+	n := p.neighbour(a)
+	if len(h.f.taps) > 0 {
+		h.hearARP(time.Now(), p, n, a)
 	}
-	return nil, false
+	if n == nil {
+		return nil, false
+	}
+	if own := p.towards(a); own.IsValid() {
+		h.learn(a, n, p)
+		n.host.learn(own, p, n)
+	}
+	return n.MAC, true
 }

@@ -26,6 +26,8 @@ type Fabric struct {
 	cables    map[*port]*port
 	adjacent  map[pair]time.Time
 	listeners map[chan struct{}]struct{}
+	taps      []*Tap
+	packets   uint16 // how many were sent, which is the next one's identification
 }
 
 // New makes an empty network.

@@ -1,6 +1,10 @@
 package fabric
 
-import "net/netip"
+import (
+	"cmp"
+	"net/netip"
+	"time"
+)
 
 // Outcome is what became of a probe.
 type Outcome int
@@ -34,12 +38,21 @@ const (
 	UDP  Protocol = "udp"  // a datagram to an unused port, which is answered with port unreachable
 )
 
+const (
+	// echoID is the identifier of all echoes.
+	echoID = 0x51b1
+	// maxSize is how much of a probe's contents captures have: nothing is fragmented here.
+	maxSize = 1472
+)
+
 // Probe is a packet that asks for an answer.
 type Probe struct {
 	To       netip.Addr
 	From     netip.Addr // zero: the address of the interface it leaves by
 	TTL      int        // zero: as much as needed
 	Protocol Protocol   // zero: ICMP
+	// Sequence and Size, the number of an echo and the bytes in it, are seen in captures alone.
+	Sequence, Size int
 }
 
 // packet is what crosses the network.
@@ -47,6 +60,17 @@ type packet struct {
 	from, to netip.Addr
 	protocol Protocol
 	kind     string // of an ICMP message
+
+	// The rest is what captures show.
+	code     byte   // of an ICMP error
+	quote    []byte // what an ICMP error is about
+	id       uint16
+	echoID   uint16
+	sequence int
+	size     int  // of what it carries
+	sent     int  // the time to live that the probe had at first
+	reply    bool // whether it answers another
+	clock    *clock
 }
 
 // Send sends a probe and follows it and its answer.
@@ -63,7 +87,11 @@ func (h *Host) Send(p Probe) Reply {
 	if !source.IsValid() {
 		source = h.sourceFor(p.To)
 	}
-	out := packet{source, p.To, ICMP, "echo"}
+	h.f.packets++
+	out := packet{
+		from: source, to: p.To, protocol: ICMP, kind: "echo", id: h.f.packets, echoID: echoID, sequence: p.Sequence, size: min(max(p.Size, 0), maxSize), sent: p.TTL,
+		clock: &clock{time.Now()},
+	}
 	if p.Protocol == TCP || p.Protocol == UDP {
 		out.protocol, out.kind = p.Protocol, ""
 	}
@@ -100,16 +128,23 @@ type walked struct {
 
 // answer is the packet that comes back for one that was sent.
 func (w walked) answer(sent packet) packet {
-	back := packet{from: w.address, to: sent.from, protocol: ICMP}
+	back := sent
+	back.from, back.to, back.protocol, back.reply = w.address, sent.from, ICMP, true
 	switch {
 	case w.outcome == Expired:
 		back.kind = "time-exceeded"
 	case w.outcome != Answered || sent.protocol == UDP:
 		back.kind = "unreachable"
+		back.code = map[Outcome]byte{Answered: 3, Prohibited: 13}[w.outcome]
+		back.code = cmp.Or(back.code, 1) // a port, what is forbidden, else a host
 	case sent.protocol == TCP:
 		back.protocol = TCP
 	default:
 		back.kind = "echo-reply"
+	}
+	if len(w.at.f.taps) > 0 && (back.kind == "time-exceeded" || back.kind == "unreachable") {
+		original := sent.bytes(1)
+		back.quote = original[:min(len(original), ipHeader+quoted)]
 	}
 	return back
 }
@@ -148,6 +183,7 @@ func (h *Host) walk(k packet, ttl int) walked {
 		}
 		next := e.nextHop(k.to)
 		peer := e.out.neighbour(next)
+		cur.hearHop(k, ttl, e.out, peer, next)
 		if peer == nil && entered == nil {
 			return walked{outcome: NoNeighbour, address: next}
 		}

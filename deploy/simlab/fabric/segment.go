@@ -53,6 +53,9 @@ func (s Switchport) egress(vlan int) (int, bool) {
 type flood struct {
 	seen  map[place]bool
 	found []*port
+	// want is whom the frame is for, and way how it gets there, when somebody asks for that. path is where it is now.
+	want      *port
+	path, way []crossing
 }
 
 type place struct {
@@ -63,6 +66,12 @@ type place struct {
 // segment lists the interfaces with which p shares a wire or a VLAN.
 func (p *port) segment() []*port {
 	w := flood{seen: map[place]bool{}}
+	w.from(p)
+	return w.found
+}
+
+// from sends a frame from an interface.
+func (w *flood) from(p *port) {
 	switch {
 	case p.SVI > 0:
 		w.within(p.host, p.SVI, p)
@@ -73,7 +82,14 @@ func (p *port) segment() []*port {
 	case !p.Switchport.On:
 		w.cross(p, 0)
 	}
-	return w.found
+}
+
+// meet notes an interface that the frame has reached.
+func (w *flood) meet(p *port) {
+	w.found = append(w.found, p)
+	if p == w.want {
+		w.way = slices.Clone(w.path)
+	}
 }
 
 // cross sends a frame over the cable in a port.
@@ -81,6 +97,10 @@ func (w *flood) cross(out *port, tag int) {
 	in := out.host.f.cables[out]
 	if in == nil || !in.host.on || in.Shutdown || out.Shutdown {
 		return
+	}
+	if w.want != nil {
+		w.path = append(w.path, crossing{out, in, tag})
+		defer func() { w.path = w.path[:len(w.path)-1] }()
 	}
 	if in.Switchport.On {
 		if vlan, ok := in.Switchport.ingress(tag); ok {
@@ -92,7 +112,7 @@ func (w *flood) cross(out *port, tag int) {
 		own := q == in && tag == 0
 		sub := q.Parent == in.Name && q.Parent != "" && (q.Native && tag == 0 || !q.Native && q.Tag == tag && tag > 0)
 		if (own || sub) && q.up() {
-			w.found = append(w.found, q)
+			w.meet(q)
 		}
 	}
 }
@@ -109,7 +129,7 @@ func (w *flood) within(sw *Host, vlan int, from *port) {
 		switch {
 		case q == from || !q.up():
 		case q.SVI == vlan:
-			w.found = append(w.found, q)
+			w.meet(q)
 		case q.Switchport.On:
 			if tag, ok := q.Switchport.egress(vlan); ok {
 				w.cross(q, tag)

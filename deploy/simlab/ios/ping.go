@@ -15,6 +15,7 @@ const (
 	tracePatience = 3 * time.Second
 	traceMaxHops  = 30
 	marksPerLine  = 70
+	headers       = 28 // IP and ICMP
 )
 
 // pingNode lets the options follow the destination in any order and number.
@@ -107,7 +108,7 @@ func ping(ctx context.Context, s *shell, a args) error {
 	}
 	var sum tally
 	for sum.sent < count {
-		mark, took := s.echo(fabric.Probe{To: to, From: from}, sum.sent, time.Duration(patience)*time.Second)
+		mark, took := s.echo(fabric.Probe{To: to, From: from, Sequence: sum.sent, Size: a.number("size", 100) - headers}, sum.sent, time.Duration(patience)*time.Second)
 		stopped, err := s.t.Pause(ctx, took)
 		if err != nil {
 			return err

@@ -143,7 +143,7 @@ func (s *shell) reachNextHop(ctx context.Context, to netip.Addr) (bool, error) {
 
 // pingOnce sends one packet, prints what came of it and waits for the next one's turn.
 func (s *shell) pingOnce(ctx context.Context, to netip.Addr, n int, o pingOptions) (stopped bool, err error) {
-	reply := s.pc.host.Send(fabric.Probe{To: to, TTL: o.ttl})
+	reply := s.pc.host.Send(fabric.Probe{To: to, TTL: o.ttl, Sequence: n, Size: o.data})
 	wait := o.patience
 	if took := roundTrip(reply.Hops, n); heard(reply) && took < o.patience {
 		wait = took
