@@ -41,6 +41,7 @@ const (
 	nodesPath    = projectPath + "/nodes"
 	nodePath     = nodesPath + "/{node_id}"
 	linksPath    = projectPath + "/links"
+	linkPath     = linksPath + "/{link_id}"
 	snapsPath    = projectPath + "/snapshots"
 	snapPath     = snapsPath + "/{snapshot_id}"
 	templatePath = projectPath + "/templates/{template_id}"
@@ -99,9 +100,11 @@ func endpoints() []route {
 
 		{"GET", linksPath, "Link.Audit", false, source{"links.py", 69, "get_links"}, (*call).listLinks},
 		{"POST", linksPath, "Link.Allocate", false, source{"links.py", 93, "create_link"}, (*call).createLink},
-		{"GET", linksPath + "/{link_id}", "Link.Audit", false, source{"links.py", 143, "get_link"}, (*call).getLink},
-
-		{"DELETE", linksPath + "/{link_id}", "Link.Allocate", false, source{"links.py", 179, "delete_link"}, (*call).deleteLink},
+		{"GET", linkPath, "Link.Audit", false, source{"links.py", 143, "get_link"}, (*call).getLink},
+		{"DELETE", linkPath, "Link.Allocate", false, source{"links.py", 179, "delete_link"}, (*call).deleteLink},
+		{"POST", linkPath + "/capture/start", "Link.Capture", false, source{"links.py", 216, "start_capture"}, (*call).startCapture},
+		{"POST", linkPath + "/capture/stop", "Link.Capture", false, source{"links.py", 246, "stop_capture"}, (*call).stopCapture},
+		{"GET", linkPath + "/capture/file", "Link.Capture", false, source{"links.py", 335, "download_capture_file"}, (*call).captureFile},
 
 		{"GET", "/v3/templates", "", false, source{}, (*call).listTemplates},
 		{"GET", "/v3/templates/{template_id}", "", false, source{}, (*call).getTemplate},

@@ -129,7 +129,7 @@ func (c *call) createLink() {
 		}
 		place, ok := n.portAt(*want.Adapter, *want.Port)
 		if !ok {
-			c.fail(http.StatusNotFound, fmt.Sprintf("Port %d/%d of node %s doesn't exist", *want.Adapter, *want.Port, id))
+			c.fail(http.StatusNotFound, fmt.Sprintf("Port %d/%d for %s not found", *want.Adapter, *want.Port, n.title()))
 			return
 		}
 		ends[i] = linkEnd{n, place}

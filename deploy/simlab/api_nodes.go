@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 )
@@ -74,9 +73,11 @@ func (c *call) updateNode() {
 	if !c.readJSON(&body) {
 		return
 	}
-	// GNS3 keeps the old name, and says nothing, when the new one is taken.
 	if body.Name != nil {
-		c.project.rename(n, *body.Name)
+		if err := c.project.rename(n, *body.Name); err != nil {
+			c.fail(http.StatusConflict, err.Error())
+			return
+		}
 	}
 	n.mu.Lock()
 	if body.X != nil {
@@ -139,9 +140,10 @@ func (c *call) deleteNode() {
 
 // spot is the body of a new node.
 type spot struct {
-	X    *int   `json:"x"`
-	Y    *int   `json:"y"`
-	Name string `json:"name"`
+	X         *int   `json:"x"`
+	Y         *int   `json:"y"`
+	Name      string `json:"name"` // read for its type
+	ComputeID string `json:"compute_id"`
 }
 
 // readSpot reads where a new node is to be. It answers itself when it reports false.
@@ -173,8 +175,7 @@ func (c *call) duplicateNode() {
 	if !ok {
 		return
 	}
-	format := strings.TrimRight(n.title(), "0123456789") + "%d"
-	twin, err := c.project.add(n.kind, format, n.title(), *body.X, *body.Y, n.device.Startup())
+	twin, err := c.project.add(n.kind, n.title(), *body.X, *body.Y, n.device.Startup())
 	if err != nil {
 		c.fail(http.StatusConflict, err.Error())
 		return
@@ -182,7 +183,8 @@ func (c *call) duplicateNode() {
 	c.reply(http.StatusCreated, twin.view(true))
 }
 
-// createNode makes a node from a template. Only the kinds that the lab can simulate can be made.
+// createNode makes a node from a template. Only the kinds that the lab can simulate can be made. GNS3 knows a name in the request and takes
+// no notice of it.
 func (c *call) createNode() {
 	body, ok := c.readSpot()
 	if !ok || !c.mustBeOpen() {
@@ -195,12 +197,16 @@ func (c *call) createNode() {
 		c.fail(http.StatusNotFound, fmt.Sprintf("Template '%s' not found", id))
 		return
 	}
+	if body.ComputeID != "" && body.ComputeID != "local" {
+		c.fail(http.StatusNotFound, fmt.Sprintf("Compute ID %s doesn't exist", body.ComputeID))
+		return
+	}
 	t := all[i]
 	if !slices.Contains([]string{kindVPCS, kindRouter, kindSwitch}, t.TemplateType) {
 		c.fail(http.StatusConflict, fmt.Sprintf("The simulated lab has no %s nodes", t.TemplateType))
 		return
 	}
-	n, err := c.project.add(t.TemplateType, strings.ReplaceAll(t.DefaultNameFormat, "{0}", "%d"), body.Name, *body.X, *body.Y, "")
+	n, err := c.project.add(t.TemplateType, t.DefaultNameFormat, *body.X, *body.Y, "")
 	if err != nil {
 		c.fail(http.StatusConflict, err.Error())
 		return

@@ -162,14 +162,14 @@ func (n *node) haltLocked() {
 	n.setState(stateStopped)
 }
 
-// suspend freezes a router: its console stays connected and dead. VPCS can't be suspended; GNS3 says nothing about it.
+// suspend freezes a router: its console stays connected and dead. VPCS and IOU can't be suspended; GNS3 says nothing about it.
 func (n *node) suspend() {
 	n.power.Lock()
 	defer n.power.Unlock()
 	n.mu.Lock()
 	running := n.state == stateStarted
 	n.mu.Unlock()
-	if !running || n.kind == kindVPCS {
+	if !running || n.kind != kindRouter {
 		return
 	}
 	n.device.Host().SetPower(false)
@@ -190,6 +190,9 @@ func (n *node) setState(state string) {
 	n.mu.Lock()
 	n.state = state
 	n.mu.Unlock()
+	if state != stateStarted {
+		n.project.endCaptures(n)
+	}
 	n.project.changed(n)
 }
 

@@ -35,6 +35,9 @@ type project struct {
 type link struct {
 	id   string
 	ends [2]linkEnd
+
+	mu      sync.Mutex
+	capture capture
 }
 
 type linkEnd struct {
@@ -110,6 +113,9 @@ func (p *project) close() {
 	for _, n := range nodes {
 		n.halt()
 	}
+	for _, l := range p.allLinks() {
+		l.forgetCapture()
+	}
 	if wasOpen {
 		p.lab.hub.publish(event{"project.closed", p.view()})
 	}
@@ -150,16 +156,13 @@ func startConfig(kind, name string) string {
 	return iosConfig(name, "")
 }
 
-// add makes a node that didn't exist at the start; its id is random, and its name made unique as GNS3 does: format has a %d.
-// Without a config it is as new.
-func (p *project) add(kind, format, name string, x, y int, config string) (*node, error) {
+// add makes a node that didn't exist at the start; its id is random, and its name made unique as GNS3 does. Without a config it is as new.
+func (p *project) add(kind, base string, x, y int, config string) (*node, error) {
 	p.mu.Lock()
-	used := map[string]bool{}
-	for _, n := range p.nodes {
-		used[n.title()] = true
-	}
-	for i := 1; name == "" || used[name]; i++ {
-		name = fmt.Sprintf(format, i)
+	name, err := uniqueName(base, p.names(nil))
+	if err != nil {
+		p.mu.Unlock()
+		return nil, err
 	}
 	if config == "" {
 		config = startConfig(kind, name)
@@ -217,28 +220,11 @@ func (p *project) disconnect(l *link) bool {
 	gone := len(p.links) < before
 	p.mu.Unlock()
 	if gone {
+		l.stopCapture()
 		p.fabric.Disconnect(l.ends[0].node.device.Host(), l.ends[0].port.iface)
 		p.hub.publish(event{"link.deleted", l.view(p.id)})
 	}
 	return gone
-}
-
-// rename gives a node another name. It reports false when the name is taken.
-func (p *project) rename(n *node, name string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, other := range p.nodes {
-		other.mu.Lock()
-		taken := other != n && other.name == name
-		other.mu.Unlock()
-		if taken {
-			return false
-		}
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.name = name
-	return true
 }
 
 // changed tells the listeners about a node.

@@ -351,15 +351,6 @@ func TestRESTNewNodesAndLinks(t *testing.T) {
 	if got := p.tell("ping 10.3.3.1 -c 1", "PC3> "); !strings.Contains(got, "84 bytes from 10.3.3.1") {
 		t.Errorf("the new link: %q", got)
 	}
-	var renamed named
-	decode(t, call(t, lab, "PUT", demo+"/nodes/"+r3.NodeID, admin, `{"name":"EDGE"}`), 200, &renamed)
-	if renamed.Name != "EDGE" {
-		t.Errorf("renamed: %v", renamed)
-	}
-	decode(t, call(t, lab, "PUT", demo+"/nodes/"+r3.NodeID, admin, `{"name":"R1"}`), 200, &renamed)
-	if renamed.Name != "EDGE" {
-		t.Errorf("a name that is taken: %v", renamed)
-	}
 }
 
 func TestRESTNotifications(t *testing.T) {

@@ -263,7 +263,9 @@ func (l *link) saved() linkSaved {
 }
 
 func (l *link) view(projectID string) linkView {
-	return linkView{linkSaved: l.saved(), ProjectID: projectID, LinkType: "ethernet"}
+	v := linkView{linkSaved: l.saved(), ProjectID: projectID, LinkType: "ethernet"}
+	l.captured().shown(&v)
+	return v
 }
 
 // detail is a link that is read alone.
