@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/policy"
@@ -95,7 +94,7 @@ func (j *judge) labCall(ordinal int, v schema.Verdict, changer tools.LabChanger,
 		return schema.Verdict{Call: v.Call}, err
 	}
 	v.ChangesLab, v.Devices, v.Order = true, tools.Items(plan), []string{schema.OrderLab}
-	v.Summary = schema.CutText(v.Name+": "+strings.Join(v.Devices, ", "), 200)
+	v.Summary = tools.DescribeLab(plan)
 	ruling := j.policy.Tool(v.Name)
 	if ruling.Action == policy.Allow { // what it names may be made by a call before it, so it is looked for when it runs
 		v.Run, j.labRuns = true, true

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"gns3copilot/activities/gns3"
 	"gns3copilot/schema"
@@ -54,6 +56,17 @@ func Items(plan []LabChange) []string {
 		}
 	}
 	return names
+}
+
+// DescribeLab says in words what a plan does: its first change, and how many more there are.
+func DescribeLab(plan []LabChange) string {
+	what := cmp.Or(plan[0].What, plan[0].Item)
+	first, size := utf8.DecodeRuneInString(what)
+	text := string(unicode.ToUpper(first)) + what[size:]
+	if more := len(plan) - 1; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return schema.CutText(text, 200)
 }
 
 // PreviewLab is what a confirmation lets be done.

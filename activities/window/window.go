@@ -54,6 +54,7 @@ func (b Budget) room(answer int) int {
 type Report struct {
 	Room      int  // what tools and messages might take up together
 	Tools     int  // what the tools take up; 0 when nothing had to be counted
+	NoTools   int  // tools left out
 	Before    int  // what the messages took up; 0 when nothing had to be counted
 	After     int  // what they take up now
 	Dropped   int  // messages left out
@@ -68,7 +69,7 @@ func (r Report) Trimmed() bool { return r.Dropped > 0 || r.Shrunk > 0 || r.Brief
 // LogValue makes a group of a report.
 func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(
-		slog.Int("room", r.Room), slog.Int("tools", r.Tools), slog.Int("before", r.Before), slog.Int("after", r.After),
+		slog.Int("room", r.Room), slog.Int("tools", r.Tools), slog.Int("no_tools", r.NoTools), slog.Int("before", r.Before), slog.Int("after", r.After),
 		slog.Int("dropped", r.Dropped), slog.Int("shrunk", r.Shrunk), slog.Bool("brief", r.Brief), slog.Int("max_tokens", r.MaxTokens),
 	)
 }
@@ -80,10 +81,25 @@ type Window struct{ counter *counter }
 // New makes a window. The vocabulary is read when something is counted for the first time.
 func New() *Window { return &Window{counter: newCounter()} }
 
+// offered leaves the last tools out, until the rest take up no more than half of the room: a model that reads little is better off with some
+// tools and a conversation than with all tools and none. It is the same for all requests to a model.
+func (w *Window) offered(tools []llm.Tool, room int) []llm.Tool {
+	if toolsCost(tools, size) <= room/2 { // no text has more tokens than bytes
+		return tools
+	}
+	for len(tools) > 1 && toolsCost(tools, w.counter.tokens) > room/2 {
+		tools = tools[:len(tools)-1]
+	}
+	return tools
+}
+
 // Fit makes a request small enough for a budget: always the whole conversation's, whatever was left out of the one before. It fails with
 // CodeModelContext when not even what has to stay fits, when a harder trim finds nothing more to leave out, and with the context's error.
 func (w *Window) Fit(ctx context.Context, r llm.Request, b Budget) (llm.Request, Report, error) {
 	report := Report{Room: b.room(r.MaxTokens)}
+	all := len(r.Tools)
+	r.Tools = w.offered(r.Tools, report.Room)
+	report.NoTools = all - len(r.Tools)
 	if b.Harder == 0 {
 		// No text has more tokens than bytes.
 		if most := toolsCost(r.Tools, size) + messagesCost(r.Messages, b.Origin, size); most <= min(report.Room, b.Limit-r.MaxTokens) {

@@ -243,40 +243,36 @@ func (s *Stack) StartWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	return w, nil
 }
 
-// newRegistry is the list of tools and where they may be used.
+// newRegistry is the list of tools and where they may be used. A model that reads little is told of the first ones alone.
 func newRegistry(consoles tools.Consoles, rules func() *policy.Policy, known tools.Skills) (*tools.Registry, error) {
 	r := tools.NewRegistry()
 	reader := tools.DeviceCommands{Consoles: consoles, Policy: rules}
-	return r, errors.Join(addLabTools(r, consoles),
-		r.Add(tools.TopologyReader{}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
-		r.Add(tools.OutputReader{}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
-		r.Add(reader, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
+	all := []schema.Mode{schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection}
+	building := []schema.Mode{schema.ModeTeaching, schema.ModeAutomation}
+	return r, errors.Join(
+		r.Add(tools.TopologyReader{}, all...),
+		r.Add(tools.OutputReader{}, all...),
+		r.Add(reader, all...),
 		r.Add(tools.DeviceConfig{}, schema.ModeAutomation, schema.ModeInjection),
 		r.Add(tools.VPCSCommands{Reader: reader}, schema.ModeAutomation),
-		r.Add(tools.DeviceSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
-		r.Add(tools.ProtocolSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
-		r.Add(tools.InjectionSkills{Skills: known}, schema.ModeTeaching, schema.ModeAutomation, schema.ModeInjection),
-	)
-}
-
-// addLabTools adds what reads and changes the lab itself.
-func addLabTools(r *tools.Registry, consoles tools.Consoles) error {
-	return errors.Join(
-		r.Add(tools.Templates{}, schema.ModeTeaching, schema.ModeAutomation),
-		r.Add(tools.CreateNodes{}, schema.ModeTeaching, schema.ModeAutomation),
-		r.Add(tools.CreateLinks{}, schema.ModeTeaching, schema.ModeAutomation),
-		r.Add(tools.StartNodes(consoles), schema.ModeTeaching, schema.ModeAutomation),
-		r.Add(tools.RenameNodes{}, schema.ModeTeaching, schema.ModeAutomation),
+		r.Add(tools.StartNodes(consoles), building...),
 		r.Add(tools.StopNodes(), schema.ModeAutomation),
-		r.Add(tools.SuspendNodes(), schema.ModeAutomation),
-		r.Add(tools.ReloadNodes(consoles), schema.ModeAutomation),
+		r.Add(tools.DeviceSkills{Skills: known}, all...),
+		r.Add(tools.ProtocolSkills{Skills: known}, all...),
+		r.Add(tools.InjectionSkills{Skills: known}, all...),
+		r.Add(tools.Templates{}, building...),
+		r.Add(tools.CreateNodes{}, building...),
+		r.Add(tools.CreateLinks{}, building...),
+		r.Add(tools.StartCapture{}, building...),
+		r.Add(tools.StopCapture{}, building...),
+		r.Add(tools.RenameNodes{}, building...),
 		r.Add(tools.DeleteNodes{}, schema.ModeAutomation),
 		r.Add(tools.DeleteLinks{}, schema.ModeAutomation),
-		r.Add(tools.ListSnapshots{}, schema.ModeTeaching, schema.ModeAutomation),
-		r.Add(tools.CreateSnapshot{}, schema.ModeTeaching, schema.ModeAutomation),
+		r.Add(tools.ReloadNodes(consoles), schema.ModeAutomation),
+		r.Add(tools.SuspendNodes(), schema.ModeAutomation),
+		r.Add(tools.ListSnapshots{}, building...),
+		r.Add(tools.CreateSnapshot{}, building...),
 		r.Add(tools.RestoreSnapshot{}, schema.ModeAutomation),
-		r.Add(tools.StartCapture{}, schema.ModeTeaching, schema.ModeAutomation),
-		r.Add(tools.StopCapture{}, schema.ModeTeaching, schema.ModeAutomation),
 	)
 }
 
