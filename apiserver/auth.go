@@ -8,6 +8,8 @@ import (
 
 	"gns3copilot/schema"
 	"gns3copilot/schema/cache"
+
+	"github.com/google/uuid"
 )
 
 // identityLife is how long a checked token is believed, and so how long a logout may take to be seen here.
@@ -61,6 +63,31 @@ const staleLife = 24 * time.Hour
 // last is whose the token was when it was checked last.
 func (i *identities) last(token string) (schema.User, bool) {
 	return i.known.Last(cache.KeyOf(token), staleLife)
+}
+
+// ended is told of requests that GNS3 has granted. What may have ended somebody's logins has that user forgotten: a logout, a new password, a
+// user who was renamed, deactivated or deleted.
+func (i *identities) ended(r *http.Request) {
+	name, ok := strings.CutPrefix(strings.TrimRight(r.URL.Path, "/"), "/v3/access/users/")
+	switch {
+	case !ok || r.Method == http.MethodGet || name == "authenticate" || name == "login":
+		return
+	case name != "logout" && name != "me":
+		if id, err := uuid.Parse(name); err == nil { // GNS3 reads every spelling, too
+			i.forget(id.String())
+		}
+		return
+	}
+	token, err := tokenOf(r)
+	if err != nil {
+		return
+	}
+	if user, ok := i.last(token); ok {
+		i.forget(user.ID)
+		return
+	}
+	// Whose it was isn't known, nor therefore which others are the same user's.
+	i.known.ForgetAll(func(schema.User) bool { return true })
 }
 
 // tokenOf finds the bearer token: in the header, or in ?token= as GNS3 accepts it too. It fails with CodeUnauthorized.

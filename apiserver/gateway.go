@@ -90,6 +90,9 @@ func (g *gateway) pass(c echo.Context) error {
 	own.ModifyResponse = func(res *http.Response) error {
 		out.Header().Set(echo.HeaderXRequestID, id)
 		g.relocate(res.Header)
+		if res.StatusCode/100 == 2 {
+			g.server.identities.ended(in)
+		}
 		if res.StatusCode == http.StatusSwitchingProtocols || endless(in.URL.Path) {
 			release = context.AfterFunc(g.server.streams, end)
 		}

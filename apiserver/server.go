@@ -74,6 +74,8 @@ type Limits struct {
 	Turn schema.TurnLimits
 	// Heartbeat is how often a silent stream shows that it lives, 15 s when zero.
 	Heartbeat time.Duration
+	// LoginCheck is how often the login of a stream's reader is looked at, 30 s when zero.
+	LoginCheck time.Duration
 	// WriteWait is how long a client may stop reading before its connection is given up, 90 s when zero; it can resume.
 	WriteWait time.Duration
 }
@@ -118,6 +120,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.limits.Heartbeat = cmp.Or(s.limits.Heartbeat, heartbeatEvery)
+	s.limits.LoginCheck = cmp.Or(s.limits.LoginCheck, identityLife)
 	s.limits.WriteWait = cmp.Or(s.limits.WriteWait, writeWait)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.echo.HideBanner, s.echo.HidePort = true, true

@@ -73,9 +73,11 @@ func (s *Server) stream(ref schema.TurnRef, run turnRun, after uint64) *huma.Str
 			return
 		}
 		s.log.WarnContext(ctx, "stream broke", "request", requestID(c), "turn", ref.TurnID, "error", err)
-		e := schema.AsError(err)
-		_ = w.send("", schema.Text(schema.Event{Type: schema.EventError, Error: e.Message, Code: e.Code,
-			Hint: "The turn goes on. Open the session again to follow it.", SessionID: ref.SessionID}))
+		e, hint := schema.AsError(err), "The turn goes on. Open the session again to follow it."
+		if e.Code == schema.CodeUnauthorized {
+			hint = "The turn goes on. Log in to GNS3 again, then open the session to follow it."
+		}
+		_ = w.send("", schema.Text(schema.Event{Type: schema.EventError, Error: e.Message, Code: e.Code, Hint: hint, SessionID: ref.SessionID}))
 	}}
 }
 
@@ -97,6 +99,7 @@ func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema
 	defer cancel(nil)
 	items, closed := make(chan progress.Item), make(chan struct{})
 	wg.Go(func() { pump(ctx, cancel, reader, items) })
+	wg.Go(func() { s.watchLogin(ctx, cancel, run.owner.token) })
 	wg.Go(func() {
 		if s.awaitRun(ctx, ref, run) {
 			close(closed)
@@ -161,6 +164,23 @@ func (s *Server) bringLogin(ctx context.Context, ref schema.TurnRef, owner reque
 		return
 	}
 	s.refreshCredential(ctx, owner, store.Session{Key: ref.SessionKey, ProjectID: ref.ProjectID, LastTurnID: ref.TurnID})
+}
+
+// watchLogin ends a stream whose reader's login is no more. While the GNS3 server can't be asked, what it said last holds.
+func (s *Server) watchLogin(ctx context.Context, cancel context.CancelCauseFunc, token string) {
+	tick := time.NewTicker(s.limits.LoginCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if err := s.identities.again(ctx, token); schema.CodeOf(err) == schema.CodeUnauthorized {
+			cancel(err)
+			return
+		}
+	}
 }
 
 // pump reads ahead of a client until the stream ends.

@@ -1,0 +1,138 @@
+package apiserver
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"gns3copilot/schema"
+	"gns3copilot/schema/cache"
+)
+
+const (
+	annID = "2fa0ddc1-7a5e-4f6d-9d5d-0c1b6a9d6d0a"
+	bobID = "2fa0ddc1-7a5e-4f6d-9d5d-0c1b6a9d6d0b"
+)
+
+// registry is a GNS3 server that knows the users of some tokens.
+type registry struct {
+	GNS3
+	users map[string]string
+	down  bool
+	asked int
+}
+
+func (r *registry) Me(_ context.Context, token string) (schema.User, error) {
+	r.asked++
+	id, ok := r.users[token]
+	switch {
+	case r.down:
+		return schema.User{}, schema.Errorf(schema.CodeGNS3Unavailable, "The GNS3 server can't be reached.")
+	case !ok:
+		return schema.User{}, schema.Errorf(schema.CodeUnauthorized, "Could not validate credentials")
+	}
+	return schema.User{ID: id, Username: id[len(id)-1:]}, nil
+}
+
+// known makes identities that the four tokens of two users are known to, on a clock of the test's.
+func known(t *testing.T) (*identities, *registry, *time.Time) {
+	t.Helper()
+	now := time.Unix(1_000, 0)
+	r := &registry{users: map[string]string{"ann1": annID, "ann2": annID, "bob1": bobID, "bob2": bobID}}
+	i := &identities{gns3: r, known: cache.New[schema.User](identityLife, func() time.Time { return now })}
+	for token := range r.users {
+		if _, err := i.user(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return i, r, &now
+}
+
+func (i *identities) code(t *testing.T, token string) schema.Code {
+	t.Helper()
+	_, err := i.user(t.Context(), token)
+	return schema.CodeOf(err)
+}
+
+// A logout at GNS3 itself isn't seen here, but within 30 s.
+func TestAnIdentityIsBelievedForHalfAMinute(t *testing.T) {
+	i, r, now := known(t)
+	r.users = nil
+	*now = now.Add(30*time.Second - 1)
+	if code := i.code(t, "ann1"); code != "" {
+		t.Errorf("asked again at once: %v", code)
+	}
+	*now = now.Add(1)
+	if code := i.code(t, "ann1"); code != schema.CodeUnauthorized {
+		t.Errorf("after 30 s: %v", code)
+	}
+	// Who is logged out doesn't come back when GNS3 goes away.
+	if _, ok := i.last("ann1"); ok {
+		t.Error("a refused token stops turns while GNS3 is away")
+	}
+	if _, ok := i.last("bob1"); !ok {
+		t.Error("another's is forgotten with it")
+	}
+}
+
+func TestALookAgainAsksGNS3(t *testing.T) {
+	i, r, _ := known(t)
+	r.down = true
+	if err := i.again(t.Context(), "ann1"); schema.CodeOf(err) != schema.CodeGNS3Unavailable {
+		t.Error(err)
+	}
+	if code := i.code(t, "ann1"); code != "" {
+		t.Errorf("what was known is lost while GNS3 is away: %v", code)
+	}
+	r.down, r.users = false, nil
+	if err := i.again(t.Context(), "ann1"); schema.CodeOf(err) != schema.CodeUnauthorized {
+		t.Error(err)
+	}
+	if code := i.code(t, "ann1"); code != schema.CodeUnauthorized {
+		t.Errorf("believed after GNS3 has said no: %v", code)
+	}
+}
+
+func TestRequestsThatEndLogins(t *testing.T) {
+	const users = "/v3/access/users/"
+	for name, c := range map[string]struct {
+		method, path, token string
+		lost                string // the tokens that GNS3 is asked about anew
+	}{
+		"a logout":                      {"POST", users + "logout", "ann1", "ann1 ann2"},
+		"with a slash":                  {"POST", users + "logout/", "ann1", "ann1 ann2"},
+		"with letters in disguise":      {"POST", users + "%6cogout", "ann2", "ann1 ann2"},
+		"with the token in the address": {"POST", users + "logout?token=bob2", "", "bob1 bob2"},
+		"of somebody who isn't known":   {"POST", users + "logout", "ann3", "ann1 ann2 bob1 bob2"},
+		"one's own new password":        {"PUT", users + "me", "bob1", "bob1 bob2"},
+		"another's":                     {"PUT", users + annID, "bob1", "ann1 ann2"},
+		"another's, spelled otherwise":  {"PUT", users + "2FA0DDC17A5E4F6D9D5D0C1B6A9D6D0A", "bob1", "ann1 ann2"},
+		"a user who is deleted":         {"DELETE", users + annID, "bob1", "ann1 ann2"},
+		"a look at oneself":             {"GET", users + "me", "ann1", ""},
+		"a login":                       {"POST", users + "authenticate", "", ""},
+		"a login with a form":           {"POST", users + "login", "", ""},
+		"a new user":                    {"POST", "/v3/access/users", "ann1", ""},
+		"a project":                     {"PUT", "/v3/projects/" + annID, "ann1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i, r, _ := known(t)
+			request := httptest.NewRequest(c.method, c.path, http.NoBody)
+			if c.token != "" {
+				request.Header.Set("Authorization", "Bearer "+c.token)
+			}
+			i.ended(request)
+			lost := ""
+			for _, token := range []string{"ann1", "ann2", "bob1", "bob2"} {
+				before := r.asked
+				if i.code(t, token); r.asked != before {
+					lost += " " + token
+				}
+			}
+			if lost = lost[min(1, len(lost)):]; lost != c.lost {
+				t.Errorf("lost %q, want %q", lost, c.lost)
+			}
+		})
+	}
+}
