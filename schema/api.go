@@ -81,7 +81,7 @@ type ConversationHistory struct {
 // ChatMessage is one message in the OpenAI format; fields that a role doesn't have are null.
 type ChatMessage struct {
 	ID         string         `json:"id"`
-	Role       string         `json:"role" enum:"user,assistant,tool"`
+	Role       string         `json:"role" enum:"user,assistant,tool,system" doc:"system: the server says what became of approvals."`
 	Content    string         `json:"content" doc:"Of the role tool a ToolResponse as JSON text."`
 	Name       *string        `json:"name" doc:"The tool's name; null but for the role tool."`
 	ToolCallID *string        `json:"tool_call_id" doc:"The call that this is the result of; null but for the role tool."`

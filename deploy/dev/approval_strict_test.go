@@ -163,8 +163,7 @@ func TestTerminatedWhilePending(t *testing.T) {
 	if _, err := u.Confirm(t.Context(), u.project, session, schema.ConfirmRequest{ConfirmAll: true}); schema.CodeOf(err) != schema.CodeConflict {
 		t.Errorf("a late word: %v", err)
 	}
-	h := u.history(session)
-	if m := h.Messages[len(h.Messages)-1]; m.ToolCallID == nil || *m.ToolCallID != last(asked).PendingTools[0].ToolCallID {
-		t.Errorf("the call has no result: %+v", m)
+	if results := heard(u.history(session), "tool"); len(results) != 1 || *results[0].ToolCallID != last(asked).PendingTools[0].ToolCallID {
+		t.Errorf("the call has no result: %+v", results)
 	}
 }
