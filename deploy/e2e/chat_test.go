@@ -29,8 +29,8 @@ func commands(t *testing.T, devices ...string) string {
 
 const showTool = "execute_multiple_device_commands"
 
-// TestChat is the way of a person who comes for the first time: log in, open the lab, ask.
-func TestChat(t *testing.T) {
+// testChat is the way of a person who comes for the first time: log in, open the lab, ask.
+func testChat(t *testing.T) {
 	site.lab.withModel(t, "scripted")
 	p, router := newPage(t), site.lab.routers[0]
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -133,6 +135,15 @@ func (p *page) press(t *testing.T, key string, modifiers ...chromedp.Modifier) {
 	p.do(t, "press "+key, chromedp.KeyEvent(key, chromedp.KeyModifiers(modifiers...)))
 }
 
+// insert gives text to what has the focus as an input method does: keys made by the protocol reach a terminal twice.
+func (p *page) insert(t *testing.T, text string) {
+	t.Helper()
+	p.do(t, "insert "+text, func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, target, input.InsertText, input.InsertTextParams{Text: text})
+		return chromedp.Void{}, err
+	})
+}
+
 // find waits for a visible element of the selector that holds the text.
 func (p *page) find(t *testing.T, css, text string) {
 	t.Helper()
@@ -144,6 +155,21 @@ func (p *page) find(t *testing.T, css, text string) {
 func (p *page) see(t *testing.T, css, text string) {
 	t.Helper()
 	p.await(t, fmt.Sprintf("%s with %q", css, text), `(css, text = '') => [...document.querySelectorAll(css)].some(e => (e.innerText ?? e.textContent).includes(text))`, css, text)
+}
+
+// gone waits until no element of the selector shows the text.
+func (p *page) gone(t *testing.T, css, text string) {
+	t.Helper()
+	p.await(t, fmt.Sprintf("no %s with %q", css, text), `(css, text = '') => ![...document.querySelectorAll(css)].some(e => (e.innerText ?? e.textContent).includes(text))`, css, text)
+}
+
+// told waits for a message at the page's foot, and closes it, for it may lie over what comes next.
+func (p *page) told(t *testing.T, text string) {
+	t.Helper()
+	p.see(t, notice, text)
+	p.picture(t, "told "+text)
+	p.click(t, notice+" button", "Close")
+	p.gone(t, notice, text)
 }
 
 // await waits until the function in the page is true.

@@ -1,0 +1,26 @@
+//go:build e2e
+
+package e2e
+
+import "testing"
+
+// TestWebUI does what people do in the web UI, in the order in which they come to it. The short pass ends after the first part.
+func TestWebUI(t *testing.T) {
+	parts := []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"chat", testChat},
+		{"sessions", testSessions},
+		{"models", testModels},
+		{"faults", testFaults},
+		{"errors", testErrors},
+		{"console", testConsole},
+	}
+	if testing.Short() {
+		parts = parts[:1]
+	}
+	for _, part := range parts {
+		t.Run(part.name, part.run)
+	}
+}
