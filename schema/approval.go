@@ -109,7 +109,7 @@ type Preview struct {
 type PreviewDevice struct {
 	Name  string   `json:"name"`
 	ID    string   `json:"id,omitempty" doc:"The node's id; absent when the project has no such device."`
-	Lines []string `json:"lines" nullable:"false" doc:"What is typed, in this order, with the lines that enter and leave the configuration."`
+	Lines []string `json:"lines" nullable:"false" doc:"What is typed, in this order, with the lines that enter and leave the configuration; of a change of the lab what is done, in words."`
 	// Problem says why the device can't be reached now, when that is known beforehand.
 	Problem string `json:"problem,omitempty" doc:"Why the device can't be reached at the moment: it is stopped, or there is none of that name."`
 }
@@ -192,7 +192,7 @@ type DeviceChange struct {
 	ToolCallID string   `json:"tool_call_id"`
 	DeviceName string   `json:"device_name"`
 	State      string   `json:"state" enum:"running,done,failed,unknown,nothing" doc:"done: all lines acknowledged; failed: ended early, and how is known; unknown: its sender was lost, and it is not sent again; nothing: never begun."`
-	Lines      []string `json:"lines" nullable:"true" doc:"All that were to be sent; null in the state nothing."`
+	Lines      []string `json:"lines" nullable:"true" doc:"All that were to be sent, or in words what was to be changed in the lab; null in the state nothing."`
 	// Begun counts the lines that may have been typed: one more than were acknowledged while the push runs, and when its sender was lost.
 	Begun      int        `json:"begun" doc:"Lines that may have been typed: at most one more than acknowledged while the push runs, or when its sender was lost."`
 	Acked      int        `json:"acknowledged" doc:"Lines behind which the device's prompt came back."`

@@ -3,13 +3,16 @@ package dev_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gns3copilot/apiserver/client"
 	"gns3copilot/deploy/scriptmodel"
+	"gns3copilot/deploy/simlab"
 	"gns3copilot/schema"
 )
 
@@ -234,5 +237,35 @@ func TestLabChangesThatNobodyAllows(t *testing.T) {
 	changes, err := u.Changes(t.Context(), u.project, session)
 	if err != nil || len(changes) != 5 {
 		t.Errorf("%+v %v", changes, err)
+	}
+}
+
+// TestLabChangesNeedTheRights lets GNS3 refuse what its user may not, each node on its own, and nothing is in doubt then.
+func TestLabChangesNeedTheRights(t *testing.T) {
+	u, session := inRole(t, simlab.RoleAuditor, time.Hour), newSession()
+	before := u.nodes()
+	suite.model.On("may not "+session, calls(
+		"create_gns3_node", `{"nodes": [{"template_id": "VPCS", "name": "Forbidden"}]}`,
+		"start_gns3_node", `{"node_ids": ["PC1", "PC2"]}`,
+		"update_gns3_node_name", `{"nodes": [{"node_id": "PC1", "new_name": "Forbidden"}]}`,
+		"start_gns3_capture", `{"link_ids": ["R1 - R2"]}`,
+		"create_gns3_snapshot", `{"name": "Forbidden"}`,
+	), text("I see"))
+	for i, r := range inOrder(t, u.say(session, "may not "+session)) {
+		for _, it := range r.Data {
+			if it.Status != schema.ItemFailed || it.Outcome != "" || !strings.Contains(it.Error, "Permission denied (privilege ") {
+				t.Errorf("%d: %+v", i, it)
+			}
+		}
+		if r.Total == 0 {
+			t.Errorf("%d: %+v", i, r)
+		}
+	}
+	stopped := u.decideLab(session, "stop_gns3_node", `{"node_ids": ["PC1"]}`, func() bool { return true })
+	if it := stopped.Data[0]; !strings.Contains(it.Error, "Node.PowerMgmt") {
+		t.Errorf("%+v", it)
+	}
+	if after := u.nodes(); !maps.Equal(before, after) {
+		t.Errorf("%+v, %+v", before, after)
 	}
 }
