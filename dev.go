@@ -23,6 +23,7 @@ type devCmd struct {
 	priceFlags
 	backendFlags
 	limitFlags
+	webFlags `set:"user_requests=0" set:"user_turns=0"`
 	telemetryFlags
 	logFlags
 }
@@ -56,8 +57,8 @@ func (devCmd) Help() string {
 func (d *devCmd) Validate() error {
 	return faultsError(
 		addressFaults("--listen", d.Listen), d.publicFlags.faults(), urlFaults("--gns3-url", d.GNS3URL, "http", "https"), d.accountFlags.faults(), d.labFlags.faults(d.GNS3URL),
-		d.modelFlags.faults(), d.skillsFlags.faults(), d.modelHostFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.telemetryFlags.faults(),
-		d.logFlags.faults())
+		d.modelFlags.faults(), d.skillsFlags.faults(), d.modelHostFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.webFlags.faults(),
+		d.telemetryFlags.faults(), d.logFlags.faults())
 }
 
 // Run runs the stack until the context ends.
@@ -72,6 +73,7 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 	}
 	limits := d.limits()
 	limits.ModelHosts = worker.ModelHosts
+	d.bound(&limits)
 	worker.Skills = d.skillsFlags.config("")
 	o := dev.Options{
 		Listen: d.Listen, PublicURL: d.PublicURL, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure, GNS3User: d.GNS3User, GNS3Password: d.GNS3Password,

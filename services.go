@@ -20,6 +20,7 @@ type apiCmd struct {
 	modelHostFlags
 	backendFlags
 	limitFlags
+	webFlags `set:"user_requests=6000" set:"user_turns=120"`
 	telemetryFlags
 	logFlags
 }
@@ -28,7 +29,7 @@ type apiCmd struct {
 func (a *apiCmd) Validate() error {
 	return faultsError(
 		addressFaults("--listen", a.Listen), a.publicFlags.faults(), gns3Required(a.gns3Flags), a.accountFlags.faults(), a.modelHostFlags.faults(), a.required(),
-		a.backendFlags.faults(), a.limitFlags.faults(), a.telemetryFlags.faults(), a.logFlags.faults())
+		a.backendFlags.faults(), a.limitFlags.faults(), a.webFlags.faults(), a.telemetryFlags.faults(), a.logFlags.faults())
 }
 
 // Run answers requests until the context ends.
@@ -42,6 +43,7 @@ func (a *apiCmd) Run(ctx context.Context, c *console) (err error) {
 	if limits.ModelHosts, err = schema.ParseModelHosts(a.ModelAllowHosts); err != nil {
 		return err
 	}
+	a.bound(&limits)
 	log := a.logger(c)
 	told, err := a.start("gns3-copilot-api", c, log)
 	if err != nil {

@@ -56,6 +56,9 @@ func (s *Server) post(ctx context.Context, r request, in *postInput, verb string
 	if err := s.project(ctx, r.caller, in.ProjectID, verb); err != nil {
 		return nil, err
 	}
+	if err := s.turns.allow(r.ID, "messages"); err != nil {
+		return nil, err
+	}
 	input := s.turnInput(r, in)
 	observe.SetTurn(ctx, input.TurnID)
 	run, err := s.beginOrAttach(ctx, r, input, in)

@@ -33,6 +33,7 @@ var statuses = map[schema.Code]int{
 	schema.CodeAborted:            http.StatusConflict,
 	schema.CodeCredentialMissing:  http.StatusConflict,
 	schema.CodeUsageLimit:         http.StatusTooManyRequests,
+	schema.CodeRateLimit:          http.StatusTooManyRequests,
 	schema.CodeModelNotConfigured: http.StatusBadRequest,
 	schema.CodeGNS3Unavailable:    http.StatusBadGateway,
 	schema.CodeUnavailable:        http.StatusServiceUnavailable,

@@ -104,6 +104,7 @@ func (g *gateway) pass(c echo.Context) error {
 			return // nobody is there to be told, or all has been said
 		}
 		out.Header().Set(echo.HeaderXRequestID, id)
+		guarded(out.Header(), policyData)
 		// The client is gone when this can't be written.
 		_ = g.server.fail(c, body.fault(err))
 	}

@@ -116,7 +116,7 @@ func failures() map[int]string {
 		http.StatusRequestEntityTooLarge: "The body is over its bound: 32 KiB, for a modification 1 MiB.",
 		http.StatusUnsupportedMediaType:  "The body's content type is not JSON.",
 		http.StatusUnprocessableEntity:   "A parameter or a field breaks its rule.",
-		http.StatusTooManyRequests:       "The user has used up what a day (UTC) allows.",
+		http.StatusTooManyRequests:       "The user has sent too many requests in a short time, or used up what a day (UTC) allows.",
 		http.StatusInternalServerError:   "Something went wrong here. The request id finds it in the server's log.",
 		http.StatusBadGateway:            "The GNS3 server, or with stream: false the model, refuses or can't be reached.",
 		http.StatusServiceUnavailable:    "Temporal, NATS or the database can't be reached.",

@@ -89,10 +89,10 @@ A client that leaves doesn't stop the turn: follow it again at …/events. After
 
 With stream: false the answer is the turn's messages, once it is over, however long a pending approval makes it wait. A turn that fails is answered with
 its error's status, one that is aborted with 409 (aborted). In both cases the history has what was said.`,
-			http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests))
+			http.StatusForbidden, http.StatusConflict))
 	register(s, api, http.MethodPost, prefix+"/inject", "Have a fault injected for practice, and follow the turn", s.postInject, turns,
 		about(tagTurns, "As POST …/stream, in the mode troubleshooting_injection: the assistant breaks something for its user to find.",
-			http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests))
+			http.StatusForbidden, http.StatusConflict))
 	register(s, api, http.MethodGet, prefix+"/sessions/{session_id}/events", "Follow a turn again", s.followEvents, events,
 		answering(http.StatusNoContent, "The turn is over, and nothing comes behind Last-Event-ID.", nil),
 		about(tagTurns, "A turn that runs or one that has ended: behind Last-Event-ID, or from its beginning. Ids of events are opaque; a turn's id is in its done event.",
@@ -152,7 +152,8 @@ func register[I, O any](s *Server, api huma.API, method, path, summary string, h
 	op := huma.Operation{
 		Method: method, Path: path, Summary: summary, OperationID: operationID(method, path), MaxBodyBytes: maxBody,
 		Security: []map[string][]string{{"gns3": {}}},
-		Errors:   []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusBadGateway, http.StatusServiceUnavailable},
+		Errors: []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusBadGateway,
+			http.StatusServiceUnavailable},
 	}
 	for _, add := range more {
 		add(&op)
@@ -175,7 +176,11 @@ func operationID(method, path string) string {
 func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 	c := echoOf(ctx)
 	who, err := s.caller(ctx.Context(), c.Request())
-	if _, may := ctx.Operation().Metadata[withoutGNS3]; may && schema.CodeOf(err) == schema.CodeGNS3Unavailable {
+	_, stops := ctx.Operation().Metadata[withoutGNS3]
+	switch {
+	case err == nil && !stops: // no limit keeps people from stopping what runs
+		err = s.requests.allow(who.ID, "requests")
+	case stops && schema.CodeOf(err) == schema.CodeGNS3Unavailable:
 		if last, ok := s.lastCaller(c.Request()); ok {
 			who, err = last, nil
 		}

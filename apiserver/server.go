@@ -72,6 +72,10 @@ type Limits struct {
 	ModelHosts schema.ModelHosts
 	// Turn bounds what a turn may use, and its user on a day.
 	Turn schema.TurnLimits
+	// UserMinuteRequests and UserMinuteTurns bound a user's requests to our operations, and the turns that begin, in a minute; none when zero.
+	UserMinuteRequests, UserMinuteTurns int
+	// Origins are those of web pages elsewhere that may use our operations, in lower case; "*" is any.
+	Origins []string
 	// Heartbeat is how often a silent stream shows that it lives, 15 s when zero.
 	Heartbeat time.Duration
 	// LoginCheck is how often the login of a stream's reader is looked at, 30 s when zero.
@@ -92,14 +96,16 @@ type Server struct {
 	arguments  Arguments
 	identities *identities
 	limits     Limits
-	log        *slog.Logger
-	tracer     trace.Tracer
-	propagator propagation.TextMapPropagator
-	metrics    *observe.Metrics
-	publicURL  string
-	echo       *echo.Echo
-	http       *http.Server
-	gateway    *gateway
+	// requests and turns bound what one user may do in a minute.
+	requests, turns *rates
+	log             *slog.Logger
+	tracer          trace.Tracer
+	propagator      propagation.TextMapPropagator
+	metrics         *observe.Metrics
+	publicURL       string
+	echo            *echo.Echo
+	http            *http.Server
+	gateway         *gateway
 	// streams ends open streams when the server shuts down: clients come back to the next one.
 	streams    context.Context
 	endStreams context.CancelFunc
@@ -112,7 +118,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, directory: o.Directory,
 		arguments: o.Arguments, identities: newIdentities(o.GNS3),
-		limits: o.Limits, log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
+		limits: o.Limits, requests: newRates(o.Limits.UserMinuteRequests), turns: newRates(o.Limits.UserMinuteTurns), log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
 		publicURL: strings.TrimRight(o.PublicURL, "/"),
 	}
 	var err error
@@ -125,7 +131,10 @@ func New(o Options) (*Server, error) {
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = s.httpError
-	s.echo.Use(s.observe, middleware.Recover())
+	s.echo.Use(s.observe, middleware.Recover(), guard)
+	if len(o.Limits.Origins) > 0 {
+		s.echo.Use(s.crossOrigin(o.Limits.Origins))
+	}
 	// huma asks a package variable how errors look. All servers of a process agree on it.
 	installErrors.Do(func() {
 		huma.NewErrorWithContext = requestError

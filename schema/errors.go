@@ -25,6 +25,7 @@ const (
 	CodeTurnRunning       Code = "turn_running"       // the session already answers a message
 	CodeCredentialMissing Code = "credential_missing" // the owner's GNS3 token is gone or expired
 	CodeUsageLimit        Code = "usage_limit"        // a limit on tool calls, tokens or cost is reached
+	CodeRateLimit         Code = "rate_limit"         // too many requests in a short time
 
 	// The model.
 	CodeModelNotConfigured Code = "model_not_configured"

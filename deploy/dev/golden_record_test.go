@@ -191,8 +191,9 @@ func (g *golden) request(title, method, path, body string, headers []string) *ht
 	}
 	resp := g.send(method, path, body, headers)
 	fmt.Fprintf(g.text, "\n%s\n", resp.Status)
+	everywhere := []string{"Date", "Content-Length", "X-Request-Id", "Content-Security-Policy", "Referrer-Policy", "X-Content-Type-Options"}
 	for _, name := range slices.Sorted(maps.Keys(resp.Header)) {
-		if !slices.Contains([]string{"Date", "Content-Length", "X-Request-Id"}, name) {
+		if !slices.Contains(everywhere, name) {
 			fmt.Fprintf(g.text, "%s: %s\n", name, strings.Join(resp.Header[name], ", "))
 		}
 	}
