@@ -58,6 +58,8 @@ func TestIsolation(t *testing.T) {
 	}
 	t.Logf("isolation: %d cells, %d leaks (%d operations, %d callers)", whole.cells, whole.leaks, len(operations), len(parts))
 	t.Run("decisions", w.checkDecisions)
+	t.Run("without a role", func(t *testing.T) { w.checkWithoutRole(t, operations) })
+	t.Run("administrators", w.checkAdministrators)
 }
 
 // matrix goes through a caller's cells and counts.
