@@ -103,6 +103,10 @@ func (v *view) text(ev schema.Event) error {
 	case schema.EventReset:
 		v.line("· %s The turn is shown from its beginning.", ev.Reason)
 	case schema.EventAbort:
+		if ev.Reason == string(schema.AbortProjectDeleted) {
+			v.line("· aborted: the project was deleted, and the conversation with it")
+			break
+		}
 		v.line("· aborted")
 	case schema.EventDone:
 		if u := ev.Usage; u != nil && u.CostUSD != nil && *u.CostUSD > 0 {

@@ -166,6 +166,9 @@ func undone(a store.Approval) schema.ToolResponse {
 		schema.ApprovalAborted:  "Aborted by the user. Nothing was executed.",
 		schema.ApprovalModified: fmt.Sprintf("%s changed the arguments. Nothing was executed yet.", a.DeciderName),
 	}[a.State]
+	if a.State == schema.ApprovalAborted && a.Reason != "" {
+		why = fmt.Sprintf("Aborted: %s. Nothing was executed.", a.Reason)
+	}
 	short := why // for each device; what follows stands once
 	switch {
 	case a.State == schema.ApprovalRejected && a.Reason != "":

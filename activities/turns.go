@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -96,7 +97,11 @@ func toolEnd(m store.Message) schema.Event {
 // closing is the result of a call that didn't run to its end.
 func closing(tool string, in schema.CloseCallsInput) schema.ToolResponse {
 	if in.Closing == schema.ClosingAborted {
-		r := schema.FailedToolResponse(tool, schema.Errorf(schema.CodeAborted, "Aborted by the user. This call was not executed."), 0, time.Now())
+		why := "Aborted by the user. This call was not executed."
+		if in.Failure != nil {
+			why = in.Failure.Message
+		}
+		r := schema.FailedToolResponse(tool, schema.Errorf(schema.CodeAborted, "%s", why), 0, time.Now())
 		r.Status = schema.OutcomeAborted
 		return r
 	}
@@ -160,7 +165,7 @@ func lastEvents(in schema.FinishTurnInput, f store.Finished) []schema.Event {
 		events = append(events, schema.Event{Type: schema.EventError, Error: in.Failure.Message, Code: in.Failure.Code, Hint: in.Failure.Hint, Model: in.Failure.Model})
 	}
 	if f.State == schema.TurnAborted {
-		events = append(events, schema.Event{Type: schema.EventAbort, Reason: "user"})
+		events = append(events, schema.Event{Type: schema.EventAbort, Reason: string(cmp.Or(in.AbortReason, schema.AbortUser))})
 	}
 	if f.TitleChanged {
 		events = append(events, schema.Event{Type: schema.EventTitle, Title: f.Title})

@@ -93,6 +93,9 @@ func (g *gateway) pass(c echo.Context) error {
 		if res.StatusCode/100 == 2 {
 			g.server.identities.ended(in)
 		}
+		if id := deletes(res); id != "" {
+			g.server.ProjectDeleted(ctx, id)
+		}
 		if res.StatusCode == http.StatusSwitchingProtocols || endless(in.URL.Path) {
 			release = context.AfterFunc(g.server.streams, end)
 		}

@@ -74,23 +74,28 @@ func (s *Server) deleteSession(ctx context.Context, r request, in *sessionInput)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.endTurn(ctx, r, session); err != nil {
-		return nil, err
+	return nil, s.remove(ctx, scope, session, r.User, schema.AbortUser)
+}
+
+// remove deletes a session after its running turn has been aborted. It fails as endTurn does, and with CodeNotFound when it is gone.
+func (s *Server) remove(ctx context.Context, scope store.Scope, session store.Session, by schema.User, why schema.AbortReason) error {
+	if err := s.endTurn(ctx, session, by, why); err != nil {
+		return err
 	}
 	// A session of that name may begin at once, so what is removed behind the deletion is bounded beforehand.
 	newest, err := s.bus.Newest(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	runs, err := scope.RunIDs(ctx, session)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := scope.Delete(ctx, session); err != nil {
-		return nil, err
+		return err
 	}
 	s.removeCopies(context.WithoutCancel(ctx), session.Key, newest, runs)
-	return nil, nil
+	return nil
 }
 
 // copiesWait bounds the removal of a deleted session's copies.
@@ -118,7 +123,7 @@ func (s *Server) removeCopies(ctx context.Context, sessionKey string, newest uin
 
 // endTurn aborts what runs in the session and waits until it has ended. It fails with CodeUnavailable when Temporal doesn't answer, and
 // with CodeTurnRunning when the turn takes longer.
-func (s *Server) endTurn(ctx context.Context, r request, session store.Session) error {
+func (s *Server) endTurn(ctx context.Context, session store.Session, by schema.User, why schema.AbortReason) error {
 	run, err := s.describe(ctx, session.Key, "")
 	var none *serviceerror.NotFound
 	switch {
@@ -128,7 +133,7 @@ func (s *Server) endTurn(ctx context.Context, r request, session store.Session) 
 		return turnUnreachable(err)
 	}
 	if !run.closed {
-		if err := s.abortTurn(ctx, r, session); err != nil {
+		if err := s.abortTurn(ctx, session, by, why); err != nil {
 			return err
 		}
 		wait, cancel := context.WithTimeout(ctx, stopWait)

@@ -106,6 +106,8 @@ type Server struct {
 	echo            *echo.Echo
 	http            *http.Server
 	gateway         *gateway
+	deletions       *deletions
+	background      sync.WaitGroup
 	// streams ends open streams when the server shuts down: clients come back to the next one.
 	streams    context.Context
 	endStreams context.CancelFunc
@@ -125,6 +127,7 @@ func New(o Options) (*Server, error) {
 	if s.gateway, err = newGateway(s, o.GNS3URL, o.GNS3Insecure); err != nil {
 		return nil, err
 	}
+	s.deletions = newDeletions(s)
 	s.limits.Heartbeat = cmp.Or(s.limits.Heartbeat, heartbeatEvery)
 	s.limits.LoginCheck = cmp.Or(s.limits.LoginCheck, identityLife)
 	s.limits.WriteWait = cmp.Or(s.limits.WriteWait, writeWait)
@@ -152,6 +155,7 @@ func New(o Options) (*Server, error) {
 
 // Serve answers requests until Shutdown.
 func (s *Server) Serve(l net.Listener) error {
+	s.background.Go(func() { s.deletions.run(s.streams) })
 	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve: %w", err)
 	}
@@ -161,6 +165,7 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown ends the streams and WebSockets, lets other requests come to their end until ctx is over, and closes what is left.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.endStreams()
+	defer s.background.Wait()
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())
 	}

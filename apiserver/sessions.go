@@ -161,24 +161,24 @@ func (s *Server) abort(ctx context.Context, r request, in *sessionInput) (*body[
 	session, err := s.store.Scope(r.ID, in.ProjectID).Session(ctx, in.SessionID)
 	if schema.CodeOf(err) == schema.CodeNotFound {
 		// Its first turn may be just about to begin.
-		_, err := s.signal(ctx, store.SessionKey(r.ID, in.ProjectID, in.SessionID), schema.SignalAbort, struct{}{})
+		_, err := s.signal(ctx, store.SessionKey(r.ID, in.ProjectID, in.SessionID), schema.SignalAbort, schema.AbortRequest{})
 		return reply, err
 	}
 	if err != nil {
 		return nil, err
 	}
-	return reply, s.abortTurn(ctx, r, session)
+	return reply, s.abortTurn(ctx, session, r.User, schema.AbortUser)
 }
 
-// abortTurn tells the session's turn, if one runs, to stop.
-func (s *Server) abortTurn(ctx context.Context, r request, session store.Session) error {
+// abortTurn tells the session's turn, if one runs, to stop. Nobody in particular may have asked for it.
+func (s *Server) abortTurn(ctx context.Context, session store.Session, by schema.User, why schema.AbortReason) error {
 	observe.SetTurn(ctx, session.LastTurnID)
-	_, signalled := s.signal(ctx, session.Key, schema.SignalAbort, struct{}{})
+	_, signalled := s.signal(ctx, session.Key, schema.SignalAbort, schema.AbortRequest{Reason: why})
 	// The signal is what can't be lost; this makes it quicker, and reaches a worker while Temporal is away.
 	if err := s.bus.Abort(session.LastTurnID); err != nil {
 		s.log.WarnContext(ctx, "abort not broadcast", "turn", session.LastTurnID, "error", err)
 	}
-	if err := s.store.NoteAbort(ctx, session, r.ID, r.Username); err != nil {
+	if err := s.store.NoteAbort(ctx, session, by.ID, by.Username); err != nil {
 		s.log.ErrorContext(ctx, "abort not noted", "turn", session.LastTurnID, "error", err)
 	}
 	return signalled

@@ -75,6 +75,8 @@ type ExpireInput struct {
 	Step  int           `json:"step"`
 	Calls []string      `json:"calls"`
 	State ApprovalState `json:"state"`
+	// Reason is why they were aborted, when that wasn't their user's wish.
+	Reason string `json:"reason,omitempty"`
 }
 
 // ExpireOutput names the calls that were still pending, and what had become of the others.

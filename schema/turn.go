@@ -178,6 +178,20 @@ const (
 	ClosingFailed  Closing = "failed"
 )
 
+// AbortRequest is the payload of an abort: why, for the turn's readers. Without a reason its user wants it.
+type AbortRequest struct {
+	Reason AbortReason `json:"reason,omitempty"`
+}
+
+// AbortReason says who or what has ended a turn.
+type AbortReason string
+
+// The reasons.
+const (
+	AbortUser           AbortReason = "user"
+	AbortProjectDeleted AbortReason = "project_deleted"
+)
+
 // CloseCallsInput gives every call of a step that has no result one that says why.
 type CloseCallsInput struct {
 	TurnRef
@@ -231,6 +245,8 @@ type FinishTurnInput struct {
 	Failure    *Failure   `json:"failure,omitempty"`
 	// Limit is the limit that ended the turn.
 	Limit *LimitReached `json:"limit,omitempty"`
+	// AbortReason is why the turn was aborted.
+	AbortReason AbortReason `json:"abort_reason,omitempty"`
 }
 
 // TurnStatus answers the turn-state query.

@@ -68,7 +68,7 @@ func (w *waiting) pending() []string {
 func (w *waiting) end(own workflow.Context, state schema.ApprovalState) {
 	out := schema.ExpireOutput{Ended: w.pending()}
 	err := workflow.ExecuteLocalActivity(w.t.local("End what waits: "+string(state), localBound), schema.ActivityEndApprovals, schema.ExpireInput{
-		TurnRef: w.t.in.TurnRef, Step: w.step, Calls: out.Ended, State: state,
+		TurnRef: w.t.in.TurnRef, Step: w.step, Calls: out.Ended, State: state, Reason: w.t.endedBy(state),
 	}).Get(own, &out)
 	w.t.note(err)
 	for _, id := range out.Ended {
@@ -80,6 +80,14 @@ func (w *waiting) end(own workflow.Context, state schema.ApprovalState) {
 			w.states[c.ID] = c.State
 		}
 	}
+}
+
+// endedBy is why calls end that nobody decides, when that says more than the state.
+func (t *turn) endedBy(state schema.ApprovalState) string {
+	if state == schema.ApprovalAborted && t.abortReason == schema.AbortProjectDeleted {
+		return "the project was deleted"
+	}
+	return ""
 }
 
 // decide records the turn's decisions one after the other for as long as it runs. One that comes too late is recorded as such, so that

@@ -37,15 +37,16 @@ type turn struct {
 	usage       schema.Usage
 	day         schema.DaySum // the user's, as of the last model call
 	aborted     bool
-	credentials int               // signals that a token was brought
-	decisions   []schema.Decision // that are not recorded yet
-	judging     bool              // the policy is being asked: what decisions are about isn't known yet
-	ending      bool              // nothing will wait any more
-	waiting     *waiting          // the newest step's
-	grants      []string          // hashes of arguments that a human has written, for one call each
-	cuts        int               // answers in a row that the output limit has cut
-	labChanged  bool              // since the topology was read
-	model, trim int               // the place of the model that answers, and how much less of the conversation it is sent
+	abortReason schema.AbortReason // what the first abort said
+	credentials int                // signals that a token was brought
+	decisions   []schema.Decision  // that are not recorded yet
+	judging     bool               // the policy is being asked: what decisions are about isn't known yet
+	ending      bool               // nothing will wait any more
+	waiting     *waiting           // the newest step's
+	grants      []string           // hashes of arguments that a human has written, for one call each
+	cuts        int                // answers in a row that the output limit has cut
+	labChanged  bool               // since the topology was read
+	model, trim int                // the place of the model that answers, and how much less of the conversation it is sent
 }
 
 // ending is why there is no further step.
@@ -69,7 +70,10 @@ func newTurn(ctx workflow.Context, in schema.TurnInput) *turn {
 // listen only notes what comes from outside; the main line looks at it where it is safe to act. An operator's cancellation in
 // Temporal's UI is an abort.
 func (t *turn) listen(ctx workflow.Context, cancelWork workflow.CancelFunc) {
-	abort := func() {
+	abort := func(why schema.AbortRequest) {
+		if !t.aborted {
+			t.abortReason = why.Reason
+		}
 		t.aborted = true
 		cancelWork()
 	}
@@ -78,8 +82,9 @@ func (t *turn) listen(ctx workflow.Context, cancelWork workflow.CancelFunc) {
 		cancelled := false
 		s := workflow.NewSelector(books)
 		s.AddReceive(workflow.GetSignalChannel(books, schema.SignalAbort), func(c workflow.ReceiveChannel, _ bool) {
-			c.Receive(books, &ignored)
-			abort()
+			var why schema.AbortRequest
+			c.Receive(books, &why)
+			abort(why)
 		})
 		s.AddReceive(workflow.GetSignalChannel(books, schema.SignalCredential), func(c workflow.ReceiveChannel, _ bool) {
 			c.Receive(books, &ignored)
@@ -92,7 +97,7 @@ func (t *turn) listen(ctx workflow.Context, cancelWork workflow.CancelFunc) {
 		})
 		s.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {
 			cancelled = true
-			abort()
+			abort(schema.AbortRequest{})
 		})
 		for !cancelled {
 			s.Select(books)
@@ -141,7 +146,7 @@ func (t *turn) answer() ending {
 		}
 		switch {
 		case t.aborted || message.Aborted:
-			t.closeCalls(t.books, message.Calls, schema.ClosingAborted, nil)
+			t.closeCalls(t.books, message.Calls, schema.ClosingAborted, t.whyAborted())
 			return ending{reason: schema.StopAborted}
 		case err != nil:
 			return failed(err)
@@ -186,6 +191,14 @@ func failed(err error) ending {
 	return ending{reason: schema.StopError, failure: failureOf(err)}
 }
 
+// whyAborted is what an aborted call's result says, nil when its user has aborted it.
+func (t *turn) whyAborted() *schema.Failure {
+	if t.abortReason != schema.AbortProjectDeleted {
+		return nil
+	}
+	return &schema.Failure{Code: schema.CodeAborted, Message: "The project was deleted. This call was not executed."}
+}
+
 // finish closes the books, whatever the end.
 func (t *turn) finish(end ending) (schema.TurnOutput, error) {
 	t.state = schema.TurnDone
@@ -202,7 +215,7 @@ func (t *turn) finish(end ending) (schema.TurnOutput, error) {
 	out := schema.TurnOutput{State: t.state, StopReason: end.reason, Steps: t.step, Usage: t.usage}
 	err := workflow.ExecuteLocalActivity(t.local("Close the turn's books", finishBound), schema.ActivityFinishTurn, schema.FinishTurnInput{
 		TurnRef: t.in.TurnRef, State: t.state, StopReason: end.reason, Steps: t.step, Usage: t.usage, Failure: end.failure,
-		Limit: end.limit,
+		Limit: end.limit, AbortReason: t.abortReason,
 	}).Get(t.books, nil)
 	t.say("Ended: %s", end.reason)
 	t.ending = true

@@ -97,7 +97,7 @@ func (t *turn) runCalls(calls []schema.Call) error {
 	}
 	wg.Wait(t.books)
 	if t.aborted {
-		t.closeCalls(t.books, calls, schema.ClosingAborted, nil)
+		t.closeCalls(t.books, calls, schema.ClosingAborted, t.whyAborted())
 	}
 	return nil
 }

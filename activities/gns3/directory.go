@@ -82,6 +82,22 @@ func (d *Directory) askAsAccount(ctx context.Context, userID string) ([]Group, e
 	return d.client.Groups(ctx, token, userID)
 }
 
+// ListenDeleted is Client.ListenDeleted with the account's login.
+func (d *Directory) ListenDeleted(ctx context.Context, deleted func(projectID string)) error {
+	token, err := d.login(ctx, "")
+	if err != nil {
+		return err
+	}
+	err = d.client.ListenDeleted(ctx, token, deleted)
+	if schema.CodeOf(err) != schema.CodeUnauthorized {
+		return err
+	}
+	if token, err = d.login(ctx, token); err != nil {
+		return err
+	}
+	return d.client.ListenDeleted(ctx, token, deleted)
+}
+
 // login gives the account's token: the known one unless that is the stale one.
 func (d *Directory) login(ctx context.Context, stale string) (string, error) {
 	d.logins.Lock()

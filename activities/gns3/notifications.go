@@ -2,6 +2,7 @@ package gns3
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,34 @@ func (c *Client) Listen(ctx context.Context, token, projectID string) error {
 	if err := checkID("project", projectID); err != nil {
 		return err
 	}
+	return c.listen(ctx, token, "projects/"+projectID+"/notifications", func(body io.Reader) error {
+		_, err := io.Copy(io.Discard, body)
+		return err
+	})
+}
+
+// ListenDeleted listens to the notifications of the whole server, as Listen does to a project's, and hands on the id of each project that is
+// deleted: GNS3 tells of that here alone, to every user.
+func (c *Client) ListenDeleted(ctx context.Context, token string, deleted func(projectID string)) error {
+	return c.listen(ctx, token, "notifications", func(body io.Reader) error {
+		for lines := json.NewDecoder(body); ; {
+			var said struct {
+				Action string          `json:"action"`
+				Event  json.RawMessage `json:"event"` // of many shapes
+			}
+			if err := lines.Decode(&said); err != nil {
+				return err
+			}
+			var project schema.Project
+			if said.Action == "project.deleted" && json.Unmarshal(said.Event, &project) == nil && uuidPattern.MatchString(project.ID) {
+				deleted(project.ID)
+			}
+		}
+	})
+}
+
+// listen has read read a stream of notifications until it ends or falls silent.
+func (c *Client) listen(ctx context.Context, token, path string, read func(io.Reader) error) error {
 	if !validToken(token) {
 		return schema.Errorf(schema.CodeUnauthorized, "Not authenticated").WithHint("Sign in to GNS3.")
 	}
@@ -31,22 +60,32 @@ func (c *Client) Listen(ctx context.Context, token, projectID string) error {
 	defer cancel(nil)
 	quiet := time.AfterFunc(silence, func() { cancel(errors.New("silence")) })
 	defer quiet.Stop()
-	req, err := c.newRequest(ctx, http.MethodGet, "projects/"+projectID+"/notifications", token, nil)
+	req, err := c.newRequest(ctx, http.MethodGet, path, token, nil)
 	if err != nil {
 		return err
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("listen to GNS3 project: %w", c.noAnswer(err))
+		return fmt.Errorf("listen to GNS3: %w", c.noAnswer(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		return fmt.Errorf("listen to GNS3 project: %w", c.refusal(resp, body, token))
+		return fmt.Errorf("listen to GNS3: %w", c.refusal(resp, body, token))
 	}
-	for chunk := make([]byte, 4<<10); err == nil; quiet.Reset(silence) {
-		_, err = resp.Body.Read(chunk)
-	}
-	return fmt.Errorf("listen to GNS3 project: %w",
+	err = read(heard{resp.Body, quiet})
+	return fmt.Errorf("listen to GNS3: %w",
 		c.unavailable("The GNS3 server ended the notifications.").WithCause(errors.Join(err, context.Cause(ctx))))
+}
+
+// heard puts the end of a silence off with each byte.
+type heard struct {
+	io.Reader
+	quiet *time.Timer
+}
+
+func (h heard) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	h.quiet.Reset(silence)
+	return n, err
 }

@@ -75,9 +75,18 @@ type Holder struct {
 	holding sync.WaitGroup
 
 	mu       sync.Mutex
+	running  context.Context     // Run's, nil when it doesn't run
 	held     map[string]*turn    // by the turn's id
-	projects map[string]*project // by the project's id
+	projects map[string]*project // by the project's id, and everything
+	hear     listener            // to everything; nil when nobody wants to
+	ownLogin bool                // hear needs no turn's token
 }
+
+// everything stands for the GNS3 server as a whole, beside the ids of projects.
+const everything = ""
+
+// listener listens until ctx or the connection ends, as Lab.Listen does.
+type listener func(ctx context.Context, token string) error
 
 // turn is one that runs or waits.
 type turn struct {
@@ -88,9 +97,12 @@ type turn struct {
 	doubted, seen bool
 }
 
-// project is one that is held.
+// project is one that is held, or everything.
 type project struct {
-	turns map[string]*turn
+	id     string
+	listen listener
+	own    bool // listen has a login of its own
+	turns  map[string]*turn
 	// news says that there is another token.
 	news chan struct{}
 	stop context.CancelFunc
@@ -105,6 +117,8 @@ func New(tokens Tokens, turns Turns, lab Lab, log *slog.Logger) *Holder {
 // Run holds until ctx ends and everything has come to its end.
 func (h *Holder) Run(ctx context.Context) {
 	defer h.holding.Wait()
+	h.runs(ctx)
+	defer h.runs(nil)
 	h.holding.Go(func() { h.look(ctx) })
 	for ctx.Err() == nil {
 		fresh := false // what is told first is under way already
@@ -138,21 +152,48 @@ func (h *Holder) see(ctx context.Context, k vault.Kept, fresh bool) {
 		h.doubt(t)
 	default:
 		t.Kept, t.seen, t.doubted = k, true, false
-		h.projects[k.ProjectID].tell()
+		for _, p := range h.of(t) {
+			p.tell()
+		}
 	}
 }
 
 // add lets a turn's project be held. h.mu is locked.
 func (h *Holder) add(ctx context.Context, t *turn) {
-	p := h.projects[t.ProjectID]
+	h.join(ctx, t.ProjectID, t, func(ctx context.Context, token string) error { return h.lab.Listen(ctx, token, t.ProjectID) })
+	if h.hear != nil && !h.ownLogin {
+		h.join(ctx, everything, t, h.hear)
+	}
+}
+
+// join lets the turn's token serve to listen. h.mu is locked.
+func (h *Holder) join(ctx context.Context, id string, t *turn, listen listener) {
+	p := h.projects[id]
 	if p == nil {
-		p = &project{turns: map[string]*turn{}, news: make(chan struct{}, 1)}
-		h.projects[t.ProjectID] = p
-		ctx, p.stop = context.WithCancel(ctx)
-		h.holding.Go(func() { h.hold(ctx, t.ProjectID, p, time.Until(t.from)) })
+		p = h.begin(ctx, &project{id: id, listen: listen}, time.Until(t.from))
 	}
 	p.turns[t.TurnID] = t
 	p.tell()
+}
+
+// begin begins to listen, after a first wait. h.mu is locked.
+func (h *Holder) begin(ctx context.Context, p *project, first time.Duration) *project {
+	p.turns, p.news = map[string]*turn{}, make(chan struct{}, 1)
+	h.projects[p.id] = p
+	ctx, p.stop = context.WithCancel(ctx)
+	h.holding.Go(func() { h.hold(ctx, p, first) })
+	return p
+}
+
+// of are the connections that a turn's token serves. h.mu is locked.
+func (h *Holder) of(t *turn) []*project {
+	var all []*project
+	for _, id := range []string{t.ProjectID, everything} {
+		if p := h.projects[id]; p != nil && p.turns[t.TurnID] == t {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // tell says that there is another token.
@@ -166,11 +207,12 @@ func (p *project) tell() {
 // release lets go of a turn, and of its project when it was the last. h.mu is locked.
 func (h *Holder) release(t *turn) {
 	delete(h.held, t.TurnID)
-	p := h.projects[t.ProjectID]
-	delete(p.turns, t.TurnID)
-	if len(p.turns) == 0 {
-		delete(h.projects, t.ProjectID)
-		p.stop()
+	for _, p := range h.of(t) {
+		delete(p.turns, t.TurnID)
+		if len(p.turns) == 0 {
+			delete(h.projects, p.id)
+			p.stop()
+		}
 	}
 }
 

@@ -7,16 +7,16 @@ import (
 	"gns3copilot/schema"
 )
 
-// hold listens to a project, after a first wait, until ctx ends.
-func (h *Holder) hold(ctx context.Context, id string, p *project, first time.Duration) {
+// hold listens to a project, or to everything, after a first wait, until ctx ends.
+func (h *Holder) hold(ctx context.Context, p *project, first time.Duration) {
 	if !pause(ctx, first, nil) {
 		return
 	}
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		begun := time.Now()
 		denied := true
-		if token := h.token(p); token != "" {
-			err := h.lab.Listen(ctx, token, id)
+		if token := h.token(p); token != "" || p.own {
+			err := p.listen(ctx, token)
 			if ctx.Err() != nil {
 				return
 			}
@@ -25,7 +25,7 @@ func (h *Holder) hold(ctx context.Context, id string, p *project, first time.Dur
 				wait = firstWait
 			}
 			if wait == firstWait { // the tries that follow would say the same
-				h.log.WarnContext(ctx, "project not held", "project", id, "error", err)
+				h.log.WarnContext(ctx, "not listening to GNS3", "project", p.id, "error", err)
 			}
 		}
 		next, news := wait, (<-chan struct{})(nil)

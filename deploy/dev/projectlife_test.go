@@ -16,7 +16,13 @@ import (
 // rest asks the GNS3 server through the gateway, and reads the answer when into isn't nil.
 func (u user) rest(method, path, body string, into any) {
 	u.t.Helper()
-	a := u.ask(method, path, body, u.bearer()...)
+	u.restAt(suite.stack, method, path, body, into)
+}
+
+// restAt is rest at another server.
+func (u user) restAt(server interface{ URL() string }, method, path, body string, into any) {
+	u.t.Helper()
+	a := u.askAt(server, method, path, body, u.bearer()...)
 	if a.status/100 != 2 {
 		u.t.Fatalf("%s %s: %d %s", method, path, a.status, a.text)
 	}

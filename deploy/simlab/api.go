@@ -76,6 +76,8 @@ func endpoints() []route {
 		{"GET", projectPath + "/notifications", "Project.Audit", false,
 			source{"projects.py", 248, "project_http_notifications"}, (*call).notifications},
 		{"GET", projectPath + "/notifications/ws", "", true, source{}, (*call).projectSocket},
+		{"GET", "/v3/notifications", "", false,
+			source{"controller.py", 257, "controller_http_notifications"}, (*call).labNotifications},
 		{"GET", "/v3/notifications/ws", "", true, source{}, (*call).labSocket},
 
 		{"GET", snapsPath, "Snapshot.Audit", false, source{"snapshots.py", 72, "get_snapshots"}, (*call).listSnapshots},

@@ -48,11 +48,16 @@ func (s *sockets) wait() {
 
 // notifications streams the project's events until the client goes or the lab ends. The listener counts as any other while it is there,
 // but its going closes no project: GNS3 means to look after the project here too, but the end of an HTTP request cancels that.
-func (c *call) notifications() {
+func (c *call) notifications() { c.streamTo(&c.project.hub) }
+
+// labNotifications streams what concerns projects as a whole, such as the end of one, to every user.
+func (c *call) labNotifications() { c.streamTo(&c.lab.hub) }
+
+func (c *call) streamTo(h *hub) {
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(http.StatusOK)
 	out := http.NewResponseController(c.w)
-	c.lab.listen(c.r.Context(), &c.project.hub, func(ctx context.Context, line []byte) error {
+	c.lab.listen(c.r.Context(), h, func(ctx context.Context, line []byte) error {
 		// A client that doesn't read would hold the write back beyond the stream's end.
 		stop := context.AfterFunc(ctx, func() { _ = out.SetWriteDeadline(time.Unix(1, 0)) })
 		defer stop()

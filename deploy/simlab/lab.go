@@ -239,8 +239,12 @@ func (l *Lab) Console(device string) (string, error) {
 	return net.JoinHostPort(n.host, strconv.Itoa(n.port)), nil
 }
 
-// Listeners is how many clients listen to a project's notifications, over HTTP and WebSocket; zero when there is no such project.
+// Listeners is how many clients listen to a project's notifications, over HTTP and WebSocket; zero when there is no such project. Without an
+// id it is how many listen to the whole lab's.
 func (l *Lab) Listeners(projectID string) int {
+	if projectID == "" {
+		return l.hub.heard()
+	}
 	if p := l.project(projectID); p != nil {
 		return p.hub.heard()
 	}

@@ -73,6 +73,7 @@ type Stack struct {
 	telemetry  *telemetry.Telemetry
 	metrics    *observe.Metrics // nil when nothing is measured
 	stopGauges func() error
+	holder     *hold.Holder
 	letGo      func() // ends the holding of projects, and waits for it
 }
 
@@ -118,10 +119,11 @@ func Open(ctx context.Context, b Backends, t *telemetry.Telemetry, log *slog.Log
 // hold begins to hold the projects of turns. Every process that serves turns does.
 func (s *Stack) hold(ctx context.Context) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a process that is told to end still has turns to bring to their end
-	holder, ended := hold.New(s.vault, s.store, s.gns3, s.log), make(chan struct{})
+	s.holder = hold.New(s.vault, s.store, s.gns3, s.log)
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		holder.Run(ctx)
+		s.holder.Run(ctx)
 	}()
 	s.letGo = func() { cancel(); <-ended }
 }
@@ -295,9 +297,11 @@ func (s *Stack) StartAPI(l net.Listener, o APIOptions) (*API, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
+	account := gns3.Account{Username: s.backends.GNS3User, Password: s.backends.GNS3Password}
+	directory := gns3.NewDirectory(s.gns3, account, s.log)
 	server, err := apiserver.New(apiserver.Options{
 		Temporal: s.temporal, Namespace: s.backends.Namespace, Store: s.store, Bus: s.bus, Vault: s.vault,
-		GNS3: s.gns3, Directory: gns3.NewDirectory(s.gns3, gns3.Account{Username: s.backends.GNS3User, Password: s.backends.GNS3Password}, s.log),
+		GNS3: s.gns3, Directory: directory,
 		Arguments: registry, GNS3URL: s.backends.GNS3URL, GNS3Insecure: s.backends.GNS3Insecure, PublicURL: o.PublicURL,
 		Limits: o.Limits, Version: o.Version, Log: s.log,
 		Tracer: s.telemetry.Tracer(), Propagator: telemetry.Propagator(), Metrics: s.metrics,
@@ -305,9 +309,22 @@ func (s *Stack) StartAPI(l net.Listener, o APIOptions) (*API, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
+	s.hearDeleted(server, directory, account)
 	a := &API{server: server, served: make(chan error, 1)}
 	go func() { a.served <- server.Serve(l) }()
 	return a, nil
+}
+
+// hearDeleted tells the API of projects that are deleted elsewhere: always when the server has an account of its own, else while there are
+// turns.
+func (s *Stack) hearDeleted(server *apiserver.Server, directory *gns3.Directory, account gns3.Account) {
+	s.holder.Hear(func(ctx context.Context, token string) error {
+		deleted := func(projectID string) { server.ProjectDeleted(ctx, projectID) }
+		if account.Username != "" {
+			return directory.ListenDeleted(ctx, deleted)
+		}
+		return s.gns3.ListenDeleted(ctx, token, deleted)
+	}, account.Username != "")
 }
 
 // Failed delivers why the API stopped answering without being told to.

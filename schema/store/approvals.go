@@ -238,7 +238,7 @@ func (s *Store) EndApprovals(ctx context.Context, in schema.ExpireInput) ([]Appr
 			if a.State == in.State {
 				continue // by an earlier run of this
 			}
-			if err := a.end(db, in.State); err != nil {
+			if err := a.end(db, in.State, in.Reason); err != nil {
 				return err
 			}
 		}
@@ -247,11 +247,11 @@ func (s *Store) EndApprovals(ctx context.Context, in schema.ExpireInput) ([]Appr
 	return ended, err
 }
 
-// end ends a call that nobody has decided.
-func (a *Approval) end(db *gorm.DB, state schema.ApprovalState) error {
+// end ends a call that nobody has decided. There may be a reason.
+func (a *Approval) end(db *gorm.DB, state schema.ApprovalState, reason string) error {
 	now := db.NowFunc()
-	a.State, a.DecidedAt = state, &now
-	if err := db.Model(a).Select("State", "DecidedAt").Updates(a).Error; err != nil {
+	a.State, a.DecidedAt, a.Reason = state, &now, reason
+	if err := db.Model(a).Select("State", "DecidedAt", "Reason").Updates(a).Error; err != nil {
 		return err
 	}
 	return audit(db, a.event(string(state), "", ""))

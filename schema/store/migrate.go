@@ -43,6 +43,9 @@ func migrations(postgres bool) []*gormigrate.Migration {
 	}, {
 		ID:      "2026-11-30-lab-changes",
 		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&DeviceRun{}) },
+	}, {
+		ID:      "2026-11-30-deleted-projects",
+		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&DeletedProject{}) },
 	}}
 }
 

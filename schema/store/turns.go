@@ -140,7 +140,7 @@ func endAbandoned(db *gorm.DB, ref schema.TurnRef) error {
 		return err
 	}
 	for _, a := range waiting {
-		if err := a.end(db, schema.ApprovalAborted); err != nil {
+		if err := a.end(db, schema.ApprovalAborted, ""); err != nil {
 			return err
 		}
 	}
