@@ -87,6 +87,7 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 		result, err = p.send(ctx, node, c)
 	}
 	if err != nil {
+		err = tools.Explained(err, func() error { return p.still(ctx, node, c) })
 		result.Error = whyFailed(err, p.inDoubt)
 	}
 	result.Begun = p.begun
@@ -110,6 +111,9 @@ func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
 	}
 	if c.NodeID == "" {
 		return gns3.Node{}, schema.Errorf(schema.CodeDeviceUnknown, "There was no device %q when this was confirmed.", c.Device)
+	}
+	if err := tools.Opened(lab); err != nil {
+		return gns3.Node{}, err
 	}
 	node, err := lab.ByID(c.NodeID, c.Device)
 	if err != nil {

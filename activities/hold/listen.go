@@ -25,7 +25,7 @@ func (h *Holder) hold(ctx context.Context, p *project, first time.Duration) {
 				wait = firstWait
 			}
 			if wait == firstWait { // the tries that follow would say the same
-				h.log.WarnContext(ctx, "not listening to GNS3", "project", p.id, "error", err)
+				h.log.WarnContext(ctx, p.missed(), "project", p.id, "error", err)
 			}
 		}
 		next, news := wait, (<-chan struct{})(nil)
@@ -36,6 +36,14 @@ func (h *Holder) hold(ctx context.Context, p *project, first time.Duration) {
 			return
 		}
 	}
+}
+
+// missed is what doesn't happen while there is no connection, for the log.
+func (p *project) missed() string {
+	if p.id == everything {
+		return "deleted projects not heard of"
+	}
+	return "project not held"
 }
 
 // token is the newest of the project's turns, "" when none of them has one.

@@ -78,6 +78,9 @@ func (d DeviceCommands) Execute(ctx context.Context, env Env, args json.RawMessa
 	if err != nil {
 		return nil, err
 	}
+	if err := Opened(topology); err != nil {
+		return nil, err
+	}
 	configs = ByDevice(configs, topology)
 	found, err := findAll(ctx, env, topology, configs)
 	if err != nil {
@@ -140,6 +143,9 @@ func (d DeviceCommands) runDevice(ctx context.Context, env Env, node foundNode, 
 			if err != nil {
 				return "", err
 			}
+			if err := Opened(topology); err != nil {
+				return "", err
+			}
 			now, err := topology.ByID(node.ID, node.Name)
 			if err == nil {
 				err = Reachable(now)
@@ -154,7 +160,10 @@ func (d DeviceCommands) runDevice(ctx context.Context, env Env, node foundNode, 
 			tell(s, n, detail)
 		}
 	})
-	item = readReport(item, report, err)
+	item = readReport(item, report, Explained(err, func() error {
+		_, gone := target.Locate(ctx)
+		return gone
+	}))
 	if item.Status == schema.ItemFailed {
 		tell(schema.DeviceFailed, done, item.Error)
 	} else {
@@ -175,6 +184,30 @@ func (d DeviceCommands) onlyReads(device string, lines []string) func(string) er
 		return schema.Errorf(schema.CodeRefused, "Nothing was sent: %s turned out to be a %s device, where this does more than read.", device, platform).
 			WithHint("Correct the device_type tag of %s in GNS3 and ask again.", device)
 	}
+}
+
+// Opened refuses a project that was closed meanwhile: nothing runs in it.
+func Opened(t gns3.Topology) error {
+	if t.Status != "closed" {
+		return nil
+	}
+	return schema.Errorf(schema.CodeProjectClosed, "The project was closed, which stops its nodes.").
+		WithHint("Open it in GNS3 and start the nodes that are needed.")
+}
+
+// Explained adds to the end of a console what the lab says of its node, which look tells: that it was stopped, or the project closed.
+func Explained(err error, look func() error) error {
+	if schema.CodeOf(err) != schema.CodeConsoleClosed {
+		return err
+	}
+	gone := look()
+	switch schema.CodeOf(gone) {
+	case schema.CodeProjectClosed, schema.CodeNotFound, schema.CodeDeviceUnknown, schema.CodeNodeStopped, schema.CodeConsoleClosed:
+	default:
+		return err
+	}
+	why := schema.AsError(gone)
+	return schema.Errorf(schema.CodeConsoleClosed, "%s %s", schema.AsError(err).Message, why.Message).WithHint("%s", why.Hint).WithCause(err)
 }
 
 // Reachable refuses a node whose console can't answer, in words that say what to do.
@@ -208,16 +241,16 @@ func Transcript(device string, report console.Report) string {
 // readReport turns what the console gave into the device's item: a transcript, and what went wrong.
 func readReport(item schema.ToolItem, report console.Report, err error) schema.ToolItem {
 	var faults []string
-	good := 0
+	good, stopped := 0, errors.Is(err, context.Canceled)
 	for _, out := range report.Outputs {
-		if out.Err != nil {
-			faults = append(faults, out.Err.Message)
-		} else {
+		switch {
+		case out.Err == nil:
 			good++
+		case stopped || !errors.Is(err, out.Err): // else it is told below
+			faults = append(faults, out.Err.Message)
 		}
 	}
 	item.Result = Transcript(item.Name, report)
-	stopped := errors.Is(err, context.Canceled)
 	switch {
 	case stopped && faults == nil:
 		faults = append(faults, "The command was stopped before it ended.")
