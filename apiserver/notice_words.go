@@ -45,8 +45,8 @@ func (w words) waiting(calls []schema.PendingTool, link string, left time.Durati
 		}
 	}
 	at := until.UTC().Format("15:04:05") + " UTC"
-	parts = append(parts, w.say("[**Confirm, reject or modify**](%s) within %s, by %s. After that it expires, and nothing is sent.",
-		"请在 %[2]s 内（%[3]s 之前）[**确认、拒绝或修改**](%[1]s)。逾期将失效，不会发送任何内容。", link, w.duration(left), at))
+	parts = append(parts, w.say("[**Confirm, reject or modify**](%s) within %s, by %s. After that it expires, and nothing happens.",
+		"请在 %[2]s 内（%[3]s 之前）[**确认、拒绝或修改**](%[1]s)。逾期将失效，不会执行任何操作。", link, w.duration(left), at))
 	return strings.Join(parts, "\n\n")
 }
 
@@ -113,14 +113,14 @@ func (w words) ended(what string, outcome schema.ApprovalState, by, reason strin
 	case schema.ApprovalConfirmed:
 		text = w.say("**Confirmed** by %s: %s.", "**已由 %s 确认**：%s。", by, what)
 	case schema.ApprovalRejected:
-		text = w.say("**Rejected** by %s: %s. Nothing was sent.", "**已被 %s 拒绝**：%s。未发送任何内容。", by, what)
+		text = w.say("**Rejected** by %s: %s. Nothing was sent or changed.", "**已被 %s 拒绝**：%s。未发送任何内容，也未做任何更改。", by, what)
 	case schema.ApprovalModified:
-		text = w.say("**Modified** by %s: %s. Nothing was sent; the assistant is told what to send in its place.",
-			"**已被 %s 修改**：%s。未发送任何内容；修改已反馈给助手。", by, what)
+		text = w.say("**Modified** by %s: %s. Nothing was sent or changed; the assistant is told what to do in its place.",
+			"**已被 %s 修改**：%s。未发送任何内容，也未做任何更改；修改已反馈给助手。", by, what)
 	case schema.ApprovalExpired:
-		text = w.say("**Expired**: %s. Nobody decided in time, and nothing was sent.", "**已过期**：%s。无人及时决定，未发送任何内容。", what)
+		text = w.say("**Expired**: %s. Nobody decided in time; nothing was sent or changed.", "**已过期**：%s。无人及时决定，未发送任何内容，也未做任何更改。", what)
 	case schema.ApprovalAborted:
-		text = w.say("**Aborted**: %s. Nothing was sent.", "**已中止**：%s。未发送任何内容。", what)
+		text = w.say("**Aborted**: %s. Nothing was sent or changed.", "**已中止**：%s。未发送任何内容，也未做任何更改。", what)
 	}
 	if reason != "" {
 		text += w.say(" Reason: %s", "原因：%s", escape(reason))

@@ -146,6 +146,9 @@ func New(o Options) (*Server, error) {
 		}
 	})
 	s.routes(o.Version)
+	if err := s.pageRoutes(); err != nil {
+		return nil, err
+	}
 	s.echo.Any(gatewayRoute, s.gateway.pass)
 	// Streams have no end that could be told beforehand, so writes have deadlines of their own.
 	s.http = &http.Server{Handler: s.echo, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,

@@ -11,6 +11,7 @@ func TestWebUI(t *testing.T) {
 		run  func(*testing.T)
 	}{
 		{"chat", testChat},
+		{"approvals", testApprovals},
 		{"sessions", testSessions},
 		{"models", testModels},
 		{"faults", testFaults},
