@@ -101,7 +101,7 @@ func TestNoticesOfOtherEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := notices(append(events, until(t, s, isType(schema.EventDone))...))
-	if len(told) != 3 || !strings.Contains(told[1].Content, `Nothing was sent. Reason: \[see\](http\://evil.example)`) || !strings.Contains(told[2].Content, "**Aborted**: Configure R2") {
+	if len(told) != 3 || !strings.Contains(told[1].Content, `Nothing was sent or changed. Reason: \[see\](http\://evil.example)`) || !strings.Contains(told[2].Content, "**Aborted**: Configure R2") {
 		t.Errorf("%+v", told)
 	}
 }
