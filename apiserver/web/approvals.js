@@ -250,6 +250,9 @@ $("reuse").addEventListener("click", () => {
   reuse();
   entered().catch((failure) => loginError(failure.text || String(failure)));
 });
+// Who has come by a link in GNS3's page may want to go back to it.
+$("back").hidden = !document.referrer.startsWith(location.origin + "/");
+$("back").addEventListener("click", () => history.back());
 $("logout").addEventListener("click", leave);
 $("skip").addEventListener("click", (e) => {
   e.preventDefault();

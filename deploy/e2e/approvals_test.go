@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
@@ -186,17 +187,72 @@ func testApprovals(t *testing.T) {
 		}
 	})
 
-	p.step(t, "approvals: with the login of GNS3's page", func(t *testing.T) {
-		other := newPage(t)
-		other.signIn(t)
-		other.open(t, "/copilot/approvals")
-		other.find(t, "#user", "admin")
-		other.find(t, "#decided", "Decided")
-		other.click(t, "#logout", "")
-		other.click(t, "#reuse", "")
-		other.find(t, "#user", "admin")
-	})
+	testNotice(t)
 	if trouble := p.thrown; len(trouble) > 0 || len(p.outwards) > 0 {
 		t.Errorf("%s", p.troubles())
+	}
+}
+
+// testNotice goes the way of a person who sees GNS3's chat alone: the conversation says what waits, its link leads to the page, which knows the
+// login of GNS3's page, and what is confirmed there happens and is said in the conversation, also after a reload.
+func testNotice(t *testing.T) {
+	p := newPage(t)
+	p.signIn(t)
+	p.openProject(t)
+	p.openChat(t)
+	p.step(t, "approvals: GNS3's chat says what waits and where", func(t *testing.T) {
+		site.model.On("Name it PC1",
+			func(r *scriptmodel.Reply) {
+				r.Say("I give it its name.")
+				r.Call("execute_vpcs_commands", commands(t, "PC1", "set pcname PC1"))
+			},
+			func(r *scriptmodel.Reply) { r.Say("It has its name.") })
+		p.send(t, "Name it PC1")
+		p.see(t, answers, "Nothing has been sent or changed yet")
+		p.see(t, answers+" code", "set pcname PC1")
+		p.find(t, answers+" a", "Confirm, reject or modify")
+	})
+	p.step(t, "approvals: its link leads to the page, which knows GNS3's login", func(t *testing.T) {
+		p.follow(t, answers+" a", "Confirm, reject or modify", "/copilot/approvals")
+		p.find(t, ".card.target", "set pcname PC1")
+		p.see(t, "#user", "admin")
+		p.click(t, ".card.target button", "Confirm")
+		p.find(t, ".card.target", "Confirmed by you")
+		p.see(t, "#history .result.done summary", "PC1: sent")
+	})
+	p.step(t, "approvals: out of the page, and in again with GNS3's login", func(t *testing.T) {
+		p.click(t, "#logout", "")
+		p.click(t, "#reuse", "")
+		p.see(t, "#user", "admin")
+	})
+	p.step(t, "approvals: back in GNS3's chat the history says what was decided", func(t *testing.T) {
+		p.follow(t, "#back", "Back to GNS3", "/static/web-ui/")
+		p.reload(t)
+		p.openChat(t)
+		p.click(t, ".gns3-ai-chat__sidebar-title", "AI")
+		p.click(t, ".gns3-chat-session-list__session", "A scripted title")
+		p.see(t, answers, "It has its name.")
+		p.see(t, ".gns3-chat-message-list__message", "Confirmed by admin: Run on PC1: 1 line.")
+	})
+}
+
+// follow clicks what leads to another document, and waits for that.
+func (p *page) follow(t *testing.T, css, text, path string) {
+	t.Helper()
+	p.click(t, css, text)
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for {
+		// It fails while the one document goes and the other comes.
+		if at, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.readyState === 'complete' ? location.pathname : ''")); err == nil && strings.HasPrefix(at, path) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("%s %q doesn't lead to %s", css, text, path)
+		}
 	}
 }
