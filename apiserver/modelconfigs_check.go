@@ -35,6 +35,7 @@ type modelEdit struct {
 
 // checkModel checks all that a request says, and seals its key. It fails with CodeInvalid, naming each fault.
 func (s *Server) checkModel(ctx context.Context, r request, owner store.ModelOwner, e *modelEdit) (err error) {
+	e.fillBaseURL(s.providerURL)
 	e.checkFields()
 	e.checkHost(s.limits.ModelHosts)
 	e.checkExtra()
@@ -51,6 +52,17 @@ func (s *Server) checkModel(ctx context.Context, r request, owner store.ModelOwn
 }
 
 func (e *modelEdit) fault(text string) { e.faults = append(e.faults, text) }
+
+// fillBaseURL gives a base URL that was left empty, as GNS3's web page does for ollama, the value that is known of the provider beside it.
+func (e *modelEdit) fillBaseURL(of func(provider string) string) {
+	f := &e.fields
+	if f.BaseURL == nil || *f.BaseURL != "" || f.Provider == nil {
+		return
+	}
+	if known := of(*f.Provider); known != "" {
+		f.BaseURL = &known
+	}
+}
 
 func (e *modelEdit) checkFields() {
 	f := &e.fields

@@ -49,6 +49,8 @@ type Options struct {
 	// GNS3URL is where paths that aren't ours are passed on to; GNS3Insecure accepts any certificate there.
 	GNS3URL      string
 	GNS3Insecure bool
+	// ProviderURL gives the base URL of a model provider whom everybody reaches at the same one, empty for others.
+	ProviderURL func(provider string) string
 	// PublicURL is where people reach this server; when it is empty links lead to where their reader has come by.
 	PublicURL string
 	Limits    Limits
@@ -86,16 +88,17 @@ type Limits struct {
 
 // Server is the HTTP API.
 type Server struct {
-	temporal   client.Client
-	namespace  string
-	store      *store.Store
-	bus        *progress.Bus
-	vault      *vault.Vault
-	gns3       GNS3
-	directory  Directory
-	arguments  Arguments
-	identities *identities
-	limits     Limits
+	temporal    client.Client
+	namespace   string
+	store       *store.Store
+	bus         *progress.Bus
+	vault       *vault.Vault
+	gns3        GNS3
+	directory   Directory
+	arguments   Arguments
+	identities  *identities
+	limits      Limits
+	providerURL func(provider string) string
 	// requests and turns bound what one user may do in a minute.
 	requests, turns *rates
 	log             *slog.Logger
@@ -120,7 +123,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, directory: o.Directory,
 		arguments: o.Arguments, identities: newIdentities(o.GNS3),
-		limits: o.Limits, requests: newRates(o.Limits.UserMinuteRequests), turns: newRates(o.Limits.UserMinuteTurns), log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
+		limits: o.Limits, requests: newRates(o.Limits.UserMinuteRequests), turns: newRates(o.Limits.UserMinuteTurns),
+		providerURL: o.ProviderURL, log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
 		publicURL: strings.TrimRight(o.PublicURL, "/"),
 	}
 	var err error

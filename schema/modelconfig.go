@@ -61,7 +61,7 @@ type ModelConfigCreate struct {
 	ModelType       *ModelType       `json:"model_type,omitempty" required:"true" enum:"text,vision,stt,tts,multimodal,embedding,reranking,other" doc:"text, vision and multimodal can answer messages."`
 	IsDefault       *bool            `json:"is_default,omitempty" doc:"Take the place of the owner's default; false when absent."`
 	Provider        *string          `json:"provider,omitempty" required:"true" minLength:"1" maxLength:"100" doc:"Whose habits to expect, such as openai, ollama or deepseek; one that isn't known is an OpenAI-compatible one."`
-	BaseURL         *string          `json:"base_url,omitempty" required:"true" maxLength:"2000" doc:"http or https, a host, perhaps a path: what stands before /chat/completions. No user, ? or #."`
+	BaseURL         *string          `json:"base_url,omitempty" required:"true" maxLength:"2000" doc:"http or https, a host, perhaps a path: what stands before /chat/completions. No user, ? or #. An empty one becomes the provider's own when that is known by name."`
 	Model           *string          `json:"model,omitempty" required:"true" minLength:"1" maxLength:"200" doc:"The model's name there."`
 	Temperature     *float64         `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"0.7 when absent."`
 	APIKey          *string          `json:"api_key,omitempty" maxLength:"4096" doc:"Kept sealed, and never given back."`

@@ -76,6 +76,15 @@ func Providers() []string {
 	return names
 }
 
+// ProviderURL is the base URL of a provider whom everybody reaches at the same one, empty for others and for unknown names.
+func ProviderURL(name string) string {
+	p, err := findProvider(name)
+	if err != nil {
+		return ""
+	}
+	return p.baseURL
+}
+
 // ProviderName gives the name that is meant by one that people write: in any case, with - or _ or blanks, or an alias such as gemini or
 // azure_openai. Empty means custom. It fails with CodeInvalid, and tells the names that there are.
 func ProviderName(s string) (string, error) {

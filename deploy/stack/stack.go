@@ -13,6 +13,7 @@ import (
 	"gns3copilot/activities/console"
 	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/hold"
+	"gns3copilot/activities/llm"
 	"gns3copilot/activities/policy"
 	"gns3copilot/activities/tools"
 	"gns3copilot/activities/window"
@@ -303,7 +304,7 @@ func (s *Stack) StartAPI(l net.Listener, o APIOptions) (*API, error) {
 		Temporal: s.temporal, Namespace: s.backends.Namespace, Store: s.store, Bus: s.bus, Vault: s.vault,
 		GNS3: s.gns3, Directory: directory,
 		Arguments: registry, GNS3URL: s.backends.GNS3URL, GNS3Insecure: s.backends.GNS3Insecure, PublicURL: o.PublicURL,
-		Limits: o.Limits, Version: o.Version, Log: s.log,
+		ProviderURL: llm.ProviderURL, Limits: o.Limits, Version: o.Version, Log: s.log,
 		Tracer: s.telemetry.Tracer(), Propagator: telemetry.Propagator(), Metrics: s.metrics,
 	})
 	if err != nil {
