@@ -81,6 +81,7 @@ var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 // picture keeps what the page looks like.
 func (p *page) picture(t *testing.T, name string) {
 	t.Helper()
+	p.await(t, "the page's rest", "() => "+atRest)
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,8 +57,22 @@ func testModels(t *testing.T) {
 		p.see(t, configRows, "deepseek.com")
 	})
 
+	p.step(t, "model settings: Ollama without an address", func(t *testing.T) {
+		p.click(t, newConfig, "New Configuration")
+		p.click(t, "mat-button-toggle button", "Custom Mode")
+		p.fill(t, "input[formcontrolname=name]", "at-home")
+		p.choose(t, "mat-select[formcontrolname=provider]", "Ollama")
+		p.fill(t, "input[formcontrolname=model]", "qwen3")
+		p.fill(t, "input[formcontrolname=api_key]", "none-is-needed")
+		p.click(t, dialog+" button", "Create")
+		p.see(t, configRows, "qwen3")
+		if got := site.lab.model(t, "at-home").Config.BaseURL; got != "http://127.0.0.1:11434/v1" {
+			t.Errorf("its base URL is %q", got)
+		}
+	})
+
 	p.step(t, "model settings: another default", func(t *testing.T) {
-		p.click(t, configRows+":not(.active-row) .action-buttons button:first-child", "")
+		p.row(t, "deepseek", 0)
 		p.see(t, notice, "Default configuration set successfully")
 		p.see(t, configRows+".active-row", "deepseek")
 		p.gone(t, configRows+".active-row", "lab-model")
@@ -65,7 +80,7 @@ func testModels(t *testing.T) {
 
 	p.step(t, "model settings: edit", func(t *testing.T) {
 		before := site.lab.model(t, "lab-model")
-		p.click(t, configRows+":not(.active-row) .action-buttons button:nth-child(2)", "")
+		p.row(t, "lab-model", 1)
 		p.click(t, "mat-button-toggle button", "Custom Mode")
 		p.fill(t, "input[formcontrolname=model]", "scripted-two")
 		p.fill(t, "input[formcontrolname=temperature]", "0.2")
@@ -94,7 +109,7 @@ func testModels(t *testing.T) {
 	})
 
 	p.step(t, "model settings: delete", func(t *testing.T) {
-		p.click(t, configRows+".active-row .action-buttons button:nth-child(3)", "")
+		p.row(t, "deepseek", 2)
 		p.see(t, dialog, `Are you sure you want to delete configuration "deepseek"?`)
 		p.click(t, dialog+" button", "Delete")
 		p.see(t, notice, "Configuration deleted successfully")
@@ -153,6 +168,16 @@ func (p *page) openProfile(t *testing.T) {
 	p.click(t, menuItem, "Management")
 	p.click(t, "mat-row button", "psychology")
 	p.see(t, dialog, "LLM Model Configurations")
+}
+
+// row clicks the nth button of a configuration: default, edit, delete.
+func (p *page) row(t *testing.T, name string, button int) {
+	t.Helper()
+	at := slices.IndexFunc(p.texts(t, configRows), func(row string) bool { return strings.HasPrefix(row, name) })
+	if at < 0 {
+		t.Fatalf("no configuration %q", name)
+	}
+	p.clickNth(t, configRows+" .action-buttons button", "", 3*at+button)
 }
 
 // choose takes an option of a list.

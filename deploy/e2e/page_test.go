@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a test waits for what a page should show. It only bounds a test that fails.
-const patience = 15 * time.Second
+const patience = 30 * time.Second
 
 // pace is how often a test looks.
 const pace = 50 * time.Millisecond
@@ -106,17 +106,21 @@ func (p *page) clickNth(t *testing.T, css, text string, n int, options ...chrome
 	p.do(t, fmt.Sprintf("click %s %q", css, text), chromedp.MouseClickXY(at[0], at[1], options...))
 }
 
-// clickable gives the middle of the element, once that is where it was at the last look and the mouse would meet it there.
-const clickable = `(css, text = '', n = 0) => {
+// atRest is true when nothing on the page moves but what moves for ever. What is on its way into view may not take clicks yet.
+const atRest = `document.getAnimations().every(a => a.playState !== 'running' || a.effect.getComputedTiming().iterations === Infinity)`
+
+// clickable gives the middle of the element, once the page has come to rest, a frame has been drawn, and the mouse would meet it there.
+const clickable = `async (css, text = '', n = 0) => {
 	const shown = e => e.checkVisibility({visibilityProperty: true}) && e.getClientRects().length > 0;
 	const found = [...document.querySelectorAll(css)].filter(e => shown(e) && !e.disabled && (e.innerText ?? e.textContent).includes(text))[n];
 	if (!found) return false;
 	found.scrollIntoView({block: 'nearest'});
-	const box = found.getBoundingClientRect(), at = [box.x + box.width / 2, box.y + box.height / 2];
-	const still = found.lastSeenAt === at.join();
-	found.lastSeenAt = at.join();
-	const hit = document.elementFromPoint(...at), field = found.closest('mat-form-field');
-	return still && hit && (found.contains(hit) || field && field.contains(hit)) && at;
+	const middle = () => { const box = found.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2] };
+	const before = middle();
+	for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+	const at = middle(), hit = document.elementFromPoint(...at), field = found.closest('mat-form-field');
+	const meets = hit && (found.contains(hit) || field && field.contains(hit));
+	return ` + atRest + ` && before.join() === at.join() && meets && at;
 }`
 
 // fill types into a field, in the place of what stands there.

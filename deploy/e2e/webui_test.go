@@ -17,6 +17,7 @@ func TestWebUI(t *testing.T) {
 		{"faults", testFaults},
 		{"errors", testErrors},
 		{"console", testConsole},
+		{"approval", testApproval},
 	}
 	if testing.Short() {
 		parts = parts[:1]
