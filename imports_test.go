@@ -25,13 +25,14 @@ var rooms = map[string][]string{
 	"schema/observe":         {"schema"},
 	"workflows":              {"schema"},
 	"activities":             {"schema", "schema/store", "schema/progress", "schema/vault"},
+	"activities/capture":     {"schema"},
 	"activities/console":     {"schema"},
 	"activities/gns3":        {"schema"},
 	"activities/llm":         {"schema"},
 	"activities/policy":      {"schema"},
 	"activities/price":       {"schema"},
 	"activities/skills":      {"schema", "activities/policy"},
-	"activities/tools":       {"schema", "schema/store", "activities/console", "activities/gns3", "activities/policy", "activities/skills"},
+	"activities/tools":       {"schema", "schema/store", "activities/capture", "activities/console", "activities/gns3", "activities/policy", "activities/skills"},
 	"activities/window":      {"schema", "activities/llm"},
 	"apiserver":              {"schema", "schema/store", "schema/progress", "schema/vault"},
 	"apiserver/client":       {"schema"},
@@ -58,6 +59,7 @@ var only = map[string][]string{
 	"github.com/tiktoken-go/":     {"activities/window"},
 	"github.com/prometheus/":      {"deploy/telemetry"},
 	"github.com/go-git/":          {"activities/skills"},
+	"github.com/google/shlex":     {"activities/capture"},
 
 	"go.opentelemetry.io/otel/sdk":        {"deploy/telemetry"},
 	"go.opentelemetry.io/otel/exporters/": {"deploy/telemetry"},
@@ -68,6 +70,7 @@ var only = map[string][]string{
 // without lists what a room must not know.
 var without = map[string][]string{
 	"workflows":          {"net/http", "os", "time/tzdata", "math/rand", "gns3copilot/schema/"},
+	"activities/capture": {"go.temporal.io/"},
 	"activities/llm":     {"go.temporal.io/"},
 	"activities/console": {"go.temporal.io/"},
 	"activities/gns3":    {"go.temporal.io/"},

@@ -4,8 +4,6 @@ package gns3
 
 import (
 	"context"
-	"encoding/binary"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -15,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"gns3copilot/activities/capture"
 	"gns3copilot/schema"
 )
 
@@ -207,10 +206,11 @@ func (l *realLab) capture(a, b Node) {
 	f, err := l.c.CaptureFile(ctx, l.token, l.project, link.ID)
 	l.must(err)
 	defer f.Close()
-	pcap, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	asked, err := capture.ParseLine("-Y icmp.type==0 -T fields -e ip.src -e icmp.seq")
 	l.must(err)
-	if len(pcap) < 4*98 || binary.LittleEndian.Uint32(pcap) != 0xa1b2c3d4 {
-		l.Errorf("no capture of two pings: %d bytes, %x", len(pcap), pcap[:min(len(pcap), 24)])
+	told, err := capture.New("").Analyze(ctx, f, asked)
+	if err != nil || told.Text != "10.0.0.2\t1\n10.0.0.2\t2\n" {
+		l.Errorf("two pings are %+v, %v", told, err)
 	}
 }
 

@@ -1,0 +1,161 @@
+// Package capture reads packet captures with tshark, for a model that asks in tshark's own words.
+//
+// What a model writes becomes the arguments of a program, and what the program reads comes from machines in a lab, so both are held
+// tightly. The words are split as a shell would, but no shell ever sees them; they are read as tshark reads them, and only options
+// on a list go on, with values of a known form: nothing that reads or writes a file, captures live, resolves names over the network,
+// loads code or chooses settings. The program gets one file, an empty home, an environment of four variables, and bounds on its time, its
+// output and, on Linux, its memory and what it may write. It ends with the request. What no bound helps against is a fault in one of
+// tshark's dissectors: keep tshark up to date, and run workers as a user of their own.
+package capture
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gns3copilot/schema"
+)
+
+const (
+	// timeout bounds one run of tshark.
+	timeout = 30 * time.Second
+	// maxCapture bounds a capture, in bytes.
+	maxCapture = 64 << 20
+	// maxOutput bounds how much of what tshark prints is kept, in bytes.
+	maxOutput = 256 << 10
+	// atOnce is how many tsharks run beside each other: one can take a gigabyte and a whole core.
+	atOnce = 2
+	// pcapHeader is the length of a pcap file without packets.
+	pcapHeader = 24
+)
+
+// Nothing is what Result.Text says when tshark has found nothing.
+const Nothing = "No matching packets found"
+
+// Tshark runs tshark. It may be used by many goroutines; New makes one.
+type Tshark struct {
+	program string
+	timeout time.Duration
+	slots   chan struct{}
+}
+
+// New makes a Tshark of the program with that name or path; "" is the tshark on PATH. Whether it is there is seen when it is used.
+func New(program string) *Tshark {
+	if program == "" {
+		program = "tshark"
+	}
+	return &Tshark{program: program, timeout: timeout, slots: make(chan struct{}, atOnce)}
+}
+
+// Result is what tshark says about a capture.
+type Result struct {
+	// Text is what tshark printed, or Nothing.
+	Text string
+	// Cut tells that tshark had more to print than is kept.
+	Cut bool
+	// Hint is what to try next, or what to know about Text; often empty.
+	Hint string
+}
+
+// Analyze reads a capture in pcap or pcapng format and gives what tshark prints about it. CodeConflict for a capture without packets, or
+// something that is no capture, CodeTooLarge for one that is too long, CodeToolArguments when tshark doesn't understand a filter or a field,
+// CodeCommandTimeout, CodeAborted, and CodeUnavailable when tshark isn't there or breaks down. An error of pcap itself is passed on.
+func (t *Tshark) Analyze(ctx context.Context, pcap io.Reader, a Arguments) (Result, error) {
+	dir, err := os.MkdirTemp("", "gns3-copilot-capture-")
+	if err != nil {
+		return Result{}, fmt.Errorf("make a folder for the capture: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "capture.pcap")
+	if err := spool(file, pcap); err != nil {
+		return Result{}, err
+	}
+	out := &kept{limit: maxOutput}
+	// Names of hardware makers are shown, as tshark does by itself; nothing else is looked up.
+	said, err := t.run(ctx, dir, append([]string{"-r", file, "-N", "m"}, a.list...), out)
+	switch {
+	case errors.Is(err, errFull):
+		return Result{Text: out.text(), Cut: true, Hint: "Only the beginning is shown. Narrow it down with -Y or -c, or ask for fewer fields."}, nil
+	case err != nil && strings.Contains(said, "cut short"): // the file of a capture that still runs, or has grown too fast
+		r := found(out.text(), a)
+		r.Hint = strings.TrimSpace("The last packet of the capture is incomplete and left out. " + r.Hint)
+		return r, nil
+	case err != nil:
+		return Result{}, complaint(said, err)
+	}
+	return found(out.text(), a), nil
+}
+
+// found says so when there is nothing.
+func found(text string, a Arguments) Result {
+	if strings.Trim(text, "[] \t\r\n") != "" { // JSON without packets is brackets
+		return Result{Text: text}
+	}
+	switch {
+	case slices.Contains(a.list, "-q") && !slices.Contains(a.list, "-z"):
+		return Result{Text: Nothing, Hint: "With -q and no -z tshark prints nothing."}
+	case slices.Contains(a.list, "-e"):
+		return Result{Text: Nothing, Hint: "Or the packets have none of these fields: try without -T and -e, and without -Y, to see what there is."}
+	}
+	return Result{Text: Nothing, Hint: "Try without -Y to see what there is."}
+}
+
+// spool copies the capture to a file that nobody else can read.
+func spool(file string, pcap io.Reader) error {
+	in := bufio.NewReader(io.LimitReader(pcap, maxCapture+1))
+	begin, err := in.Peek(pcapHeader + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if err := recognize(begin); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("store the capture: %w", err)
+	}
+	n, err := io.Copy(f, in)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if n > maxCapture {
+		return schema.Errorf(schema.CodeTooLarge, "The capture is over %d MiB.", maxCapture>>20).
+			WithHint("Stop it, start a new one, and capture for a shorter time.")
+	}
+	return nil
+}
+
+// recognize looks at a capture's beginning. tshark would make something of files of many other kinds, and of compressed ones.
+func recognize(begin []byte) error {
+	pcap := func(order binary.ByteOrder) bool {
+		magic := order.Uint32(begin)
+		return magic == 0xa1b2c3d4 || magic == 0xa1b23c4d // with microseconds or nanoseconds
+	}
+	switch {
+	case len(begin) == 0:
+		return empty()
+	case len(begin) < 4:
+	case pcap(binary.LittleEndian), pcap(binary.BigEndian):
+		if len(begin) <= pcapHeader {
+			return empty()
+		}
+		return nil
+	case bytes.HasPrefix(begin, []byte{0x0a, 0x0d, 0x0d, 0x0a}): // pcapng
+		return nil
+	}
+	return schema.Errorf(schema.CodeConflict, "What the GNS3 server has given is not a packet capture.")
+}
+
+func empty() error {
+	return schema.Errorf(schema.CodeConflict, "Capture file is empty, no packets captured yet").
+		WithHint("Send traffic over the link while it is captured, and look again.")
+}
