@@ -58,7 +58,7 @@ func (c *call) getNode() {
 	}
 }
 
-// updateNode changes a node's name, place and tags; a device keeps its own hostname, as in GNS3.
+// updateNode changes a node's name, place and tags. The device's hostname follows where it is saved, as in GNS3.
 func (c *call) updateNode() {
 	n := c.theNode()
 	if n == nil {

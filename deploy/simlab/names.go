@@ -11,6 +11,8 @@ var (
 	lastNumber = regexp.MustCompile(`[0-9]+$`)
 	// replacement is a place in a name that is filled in.
 	replacement = regexp.MustCompile(`\{[^{}]*\}`)
+	// iosName is what GNS3 calls an IOS device.
+	iosName = regexp.MustCompile(`^[a-zA-Z]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$`)
 )
 
 // Refusals in GNS3's words.
@@ -88,9 +90,27 @@ func (p *project) rename(n *node, wanted string) error {
 	}
 	name, err := uniqueName(wanted, used)
 	if err == nil {
-		n.name = name
+		err = n.mayBe(name)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	n.device.Rename(n.name, name)
+	n.name = name
+	return nil
+}
+
+// mayBe says what a kind of node has against a name. The lock is the caller's business.
+func (n *node) mayBe(name string) error {
+	if n.kind == kindVPCS || iosName.MatchString(name) {
+		return nil
+	}
+	begin := name + " is an invalid name to rename router"
+	if n.kind == kindSwitch {
+		begin = "'" + name + "' is an invalid name to rename IOU node"
+	}
+	return refusal(begin + " '" + n.name + "'. Allowed characters: letters (a-z, A-Z), digits (0-9), and hyphens (-). " +
+		"The name must start with a letter, end with a letter or digit, and be 63 characters or fewer.")
 }
 
 // names are those of all nodes but one. The project's lock is the caller's business, and n's must be free.

@@ -30,6 +30,7 @@ const (
 type device interface {
 	Host() *fabric.Host
 	Startup() string
+	Rename(from, to string)
 	Run(ctx context.Context, t *terminal.Terminal)
 }
 

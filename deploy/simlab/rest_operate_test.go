@@ -41,7 +41,20 @@ func TestNamesAreCountedUp(t *testing.T) {
 			t.Errorf("%q: got %d %q, want %q", tt.asked, r.status, got.Name+got.Message, tt.want)
 		}
 	}
-	call(t, lab, "POST", demo+"/nodes/"+n.NodeID+"/start", admin)
+	r1 := demo + "/nodes/" + find(t, list(t, lab, demo+"/nodes", admin), "R1").NodeID
+	call(t, lab, "POST", r1+"/stop", admin)
+	if r := call(t, lab, "PUT", r1, admin, `{"name":"R_1"}`); r.status != 409 || !strings.Contains(r.body, "R_1 is an invalid name to rename router 'R1'. Allowed") {
+		t.Errorf("a name that IOS can't have: %d %s", r.status, r.body)
+	}
+	pc2 := demo + "/nodes/" + find(t, list(t, lab, demo+"/nodes", admin), "PC2").NodeID
+	call(t, lab, "POST", pc2+"/stop", admin)
+	call(t, lab, "PUT", r1, admin, `{"name":"EDGE"}`)
+	call(t, lab, "PUT", pc2, admin, `{"name":"Bob"}`)
+	for _, path := range []string{demo + "/nodes/" + n.NodeID, r1, pc2} {
+		call(t, lab, "POST", path+"/start", admin)
+	}
+	pc(t, lab, "Bob") // the devices say their new names
+	router(t, lab, "EDGE")
 	if r := call(t, lab, "PUT", demo+"/nodes/"+n.NodeID, admin, `{"name":"PC7","x":5}`); r.status != 200 {
 		t.Errorf("its own name: %d %s", r.status, r.body)
 	}
@@ -53,7 +66,7 @@ func TestNamesAreCountedUp(t *testing.T) {
 	}
 	var twin named
 	decode(t, call(t, lab, "POST", demo+"/nodes/"+n.NodeID+"/duplicate", admin, `{"x":1,"y":2}`), 201, &twin)
-	if twin.Name != "PC3" {
+	if twin.Name != "PC2" { // which is free by now
 		t.Errorf("a copy is %s", twin.Name)
 	}
 }

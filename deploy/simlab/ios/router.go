@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -81,6 +82,14 @@ func (r *Router) Host() *fabric.Host { return r.host }
 
 // Startup is what is in NVRAM. Any goroutine may call it.
 func (r *Router) Startup() string { return *r.startup.Load() }
+
+// hostname finds the line of a configuration that names the device.
+var hostname = regexp.MustCompile(`(?m)hostname .+$`)
+
+// Rename writes another name into NVRAM, as GNS3 does for a node that is off.
+func (r *Router) Rename(_, to string) {
+	r.setStartup(hostname.ReplaceAllLiteralString(r.Startup(), "hostname "+to))
+}
 
 func (r *Router) setStartup(text string) { r.startup.Store(&text) }
 

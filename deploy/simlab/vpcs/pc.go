@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -65,6 +66,19 @@ func (pc *PC) Host() *fabric.Host { return pc.host }
 
 // Startup is the saved script. Any goroutine may call it.
 func (pc *PC) Startup() string { return *pc.startup.Load() }
+
+// pcname finds the line of a script that names the PC.
+var pcname = regexp.MustCompile(`(?m)^set pcname .+$`)
+
+// Rename writes another name into the saved script, as GNS3 does for a node that is off.
+func (pc *PC) Rename(from, to string) {
+	text := pc.Startup()
+	if from != "" {
+		text = strings.ReplaceAll(text, from, to)
+	}
+	text = pcname.ReplaceAllLiteralString(text, "set pcname "+strings.ReplaceAll(to, `\`, ""))
+	pc.startup.Store(&text)
+}
 
 // Run starts the PC and serves its console until ctx ends.
 func (pc *PC) Run(ctx context.Context, t *terminal.Terminal) {
