@@ -46,6 +46,7 @@ var rooms = map[string][]string{
 	"deploy/scriptmodel":     {},
 	"deploy/bench":           {"schema", "apiserver/client", "deploy"},
 	"deploy/chaos":           {"schema", "apiserver/client", "deploy"},
+	"deploy/e2e":             {},
 	"deploy/lab":             {},
 	"deploy/llm":             {},
 }

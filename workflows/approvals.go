@@ -145,16 +145,23 @@ func (t *turn) note(err error) {
 // decided or not.
 type queues map[string][]workflow.Future
 
-// labNow is where the changes of the lab meet that wait for nobody's word.
-const labNow = "the lab, now"
+// Where the changes of the lab meet that wait for nobody's word, and where what reads is seen by them.
+const (
+	labNow = "the lab, now"
+	reads  = "reads"
+)
 
 // enter puts a call behind the earlier ones that it has a place in common with. wait returns when it is its turn; done lets the next one in.
 func (q queues) enter(ctx workflow.Context, v schema.Verdict) (wait func(workflow.Context), done func()) {
 	var before []workflow.Future
 	end, settle := workflow.NewFuture(ctx)
 	places := slices.Concat(v.Devices, v.Order)
-	if v.ChangesLab && !v.Approve {
+	switch {
+	case v.ChangesLab && !v.Approve:
 		places = append(places, labNow)
+		before = append(before, q[reads]...)
+	case v.Run && len(v.Devices) == 0: // side by side with the other ones
+		q[reads] = append(q[reads], end)
 	}
 	for _, p := range places {
 		before = append(before, q[p]...)

@@ -73,7 +73,7 @@ func (CreateNodes) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange,
 	x, y := corner(shown)
 	var plan []LabChange
 	for i, n := range parsed.Nodes {
-		n.Name = strings.TrimSpace(n.Name)
+		n.Name = withoutBlanks(n.Name)
 		at := gns3.NewNode{X: x + (i%perRow)*spacing, Y: y + (i/perRow)*spacing, Name: n.Name}
 		if n.X != nil {
 			at.X = *n.X

@@ -129,6 +129,9 @@ func aboutNode(c LabChange, n gns3.Node, written string) LabChange {
 	return c
 }
 
+// withoutBlanks is a node's name as GNS3 makes it.
+func withoutBlanks(name string) string { return strings.Join(strings.Fields(name), "") }
+
 // nodeResult is the result of a change of a node.
 func nodeResult(n gns3.Node, fields map[string]any) schema.ToolItem {
 	fields["node_id"], fields["name"], fields["status"] = n.ID, n.Name, n.Status

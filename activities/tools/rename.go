@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"gns3copilot/activities/gns3"
 	"gns3copilot/schema"
@@ -64,7 +63,7 @@ func (RenameNodes) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange,
 	}
 	var plan []LabChange
 	for _, r := range parsed.Nodes {
-		name := strings.TrimSpace(r.NewName)
+		name := withoutBlanks(r.NewName)
 		n, err := node(shown, r.NodeID)
 		c := LabChange{Problem: err, What: fmt.Sprintf("rename %s to %s", n.Name, name), Do: renameNode(n, name)}
 		if other, taken := shown.Nodes[name]; err == nil && taken && other.ID != n.ID {

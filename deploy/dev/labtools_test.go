@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -267,5 +268,39 @@ func TestLabChangesNeedTheRights(t *testing.T) {
 	}
 	if after := u.nodes(); !maps.Equal(before, after) {
 		t.Errorf("%+v, %+v", before, after)
+	}
+}
+
+// TestPacketsOfALink captures a ping and reads it, as far as there is a tshark; what can't be read says why in any case.
+func TestPacketsOfALink(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	u.ownLab("Packets " + session)
+	u.build(session)
+	suite.model.On("capture "+session,
+		calls("packet_analysis", `{"link_id": "A - nobody"}`, "packet_analysis", `{"link_id": "A - B", "tshark_args": "-w /tmp/x"}`, "packet_analysis", `{"tshark_args": "-V"}`,
+			"start_gns3_capture", `{"link_id": "A - B"}`, "execute_vpcs_commands", `{"device_configs": [{"device_name": "A", "commands": ["ip 10.0.0.1/24"]}]}`),
+		calls("execute_vpcs_commands", `{"device_configs": [{"device_name": "A", "commands": ["ping 10.0.0.2 -c 1"]}]}`),
+		calls("start_gns3_capture", `{"links": [{"node_id1": "A", "node_id2": "B"}]}`, "packet_analysis", `{"link_id": "B - A", "tshark_args": "-Y arp -T fields -e arp.opcode"}`,
+			"packet_analysis", `{"query": "arp.opcode"}`, "stop_gns3_capture", `{"link_ids": ["B Ethernet0 - A Ethernet0"]}`),
+		text("read"))
+	stream := u.post(session, "capture "+session)
+	events := until(t, stream, isType(schema.EventHITLRequired))
+	if _, err := u.Confirm(t.Context(), u.project, session, schema.ConfirmRequest{ConfirmAll: true}); err != nil {
+		t.Fatal(err)
+	}
+	got := inOrder(t, append(events, until(t, stream, isType(schema.EventDone))...))
+	for i, want := range []string{"nobody", "-w", "link_id is required"} {
+		if got[i].Success || !strings.Contains(got[i].Error, want) {
+			t.Errorf("%d: %+v", i, got[i])
+		}
+	}
+	if !got[3].Success || !got[9].Success || !strings.Contains(got[6].Data[0].Error, "captured already") {
+		t.Errorf("%+v %+v %+v", got[3], got[6], got[9])
+	}
+	if _, err := exec.LookPath("tshark"); err != nil {
+		t.Skip("there is no tshark to read the capture with")
+	}
+	if !strings.Contains(outcomes(got[7]), "success") || !strings.Contains(outcomes(got[8]), "arp.opcode success") {
+		t.Errorf("%+v\n%+v", got[7], got[8])
 	}
 }

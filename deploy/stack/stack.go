@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gns3copilot/activities"
+	"gns3copilot/activities/capture"
 	"gns3copilot/activities/console"
 	"gns3copilot/activities/gns3"
 	"gns3copilot/activities/hold"
@@ -268,6 +269,7 @@ func newRegistry(consoles tools.Consoles, rules func() *policy.Policy, known too
 		r.Add(tools.CreateLinks{}, building...),
 		r.Add(tools.StartCapture{}, building...),
 		r.Add(tools.StopCapture{}, building...),
+		r.Add(tools.Packets{Analyzer: capture.New("")}, building...),
 		r.Add(tools.RenameNodes{}, building...),
 		r.Add(tools.DeleteNodes{}, schema.ModeAutomation),
 		r.Add(tools.DeleteLinks{}, schema.ModeAutomation),
