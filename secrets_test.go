@@ -86,6 +86,7 @@ type secretRun struct {
 	secrets map[string]string
 	data    string
 	lab     *simlab.Lab
+	gns3    string // the lab's address, behind its door
 	model   *scriptmodel.Server
 	door    *modelDoor
 	spans   lockedBuffer
@@ -113,12 +114,13 @@ func newSecretRun(t *testing.T) *secretRun {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.lab.Close() })
+	s.gns3 = openLabDoor(t, s.lab).URL
 	return s
 }
 
 func (s *secretRun) start(listen string) *process {
 	s.t.Helper()
-	p, at := start(s.t, true, "dev", "--data", s.data, "--listen", listen, "--gns3-url", s.lab.URL(), "--model-base-url", s.door.URL+"/v1", "--model", "scripted",
+	p, at := start(s.t, true, "dev", "--data", s.data, "--listen", listen, "--gns3-url", s.gns3, "--model-base-url", s.door.URL+"/v1", "--model", "scripted",
 		"--model-api-key", s.secrets["model key"], "--nats-token", s.secrets["NATS token"], "--log-level", "debug",
 		"--otlp-endpoint", s.traces, "--metrics-listen", "127.0.0.1:0", "--gns3-user", "admin", "--gns3-password", s.secrets["password"])
 	s.url = at
@@ -212,6 +214,8 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	s.knock()
 	s.configure()
 	s.work()
+	s.tokensEverywhere()
+	s.passwordsEverywhere()
 
 	s.model.On("and now this", func(r *scriptmodel.Reply) { r.Say("half of it"); r.Hold(nil) })
 	events := follow(t, s.api, s.project, "killed", "and now this")
@@ -234,6 +238,9 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 			t.Errorf("%s without a lab: %d", path, status)
 		}
 	}
+	s.pass(http.MethodGet, "/v3/projects", "", "Authorization", "Bearer "+s.api.Token())
+	s.pass(http.MethodPost, "/v3/access/users/authenticate", `{"username": "admin", "password": "`+s.secrets["password"]+`"}`)
+	s.socket("/v3/notifications/ws?token=" + s.api.Token())
 	s.measure(second)
 	if status := second.interrupt(); status != 0 {
 		t.Fatalf("exit status %d", status)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 )
 
 // The roles that a user can have in the projects that the user takes part in, by their names in GNS3.
@@ -81,7 +82,7 @@ func (c *call) updateMe() {
 		return
 	}
 	if body.Password != nil {
-		if n := len(*body.Password); n < minPassword {
+		if n := utf8.RuneCountInString(*body.Password); n < minPassword {
 			// GNS3 repeats the password, so this does, too: whoever passes the answer on must know.
 			c.invalid(fmt.Sprintf("{'type': 'too_short', 'loc': %s, 'msg': 'Value should have at least %d items after validation, not %d', 'input': %s, "+
 				"'ctx': {'field_type': 'Value', 'min_length': %d, 'actual_length': %d}}",
