@@ -29,6 +29,7 @@ type site struct {
 	natsData string
 	natsURL  string
 	server   *process // the API
+	account  []string // flags of the next API
 	first    *process // the first worker
 	client   *client.Client
 	project  string
@@ -79,7 +80,7 @@ func (s *site) natsAgain() {
 
 func (s *site) startAPI(listen string) {
 	s.t.Helper()
-	s.server, s.api = start(s.t, true, append([]string{"api", "--listen", listen}, s.backends...)...)
+	s.server, s.api = start(s.t, true, slices.Concat([]string{"api", "--listen", listen}, s.account, s.backends)...)
 }
 
 // killAPI kills the API and starts it again at its address.

@@ -99,3 +99,29 @@ func TestLabSurvivesItsPageWhateverIsKilled(t *testing.T) {
 	}
 	held(0)
 }
+
+// TestLabSurvivesTheLossOfAllLogins kills everything but Temporal and the database while an approval waits, and NATS has the owner's login no
+// more. The API that comes after has an account of its own to listen with.
+func TestLabSurvivesTheLossOfAllLogins(t *testing.T) {
+	t.Parallel()
+	s := startSite(t)
+	s.gns3(http.MethodPut, "/v3/projects/"+s.project, `{"auto_close": true}`)
+	held := func(by int) { t.Helper(); s.until(func() bool { return s.lab.Listeners(s.project) == by }) }
+	p := s.propose("lost", "R1")
+	held(2)
+	s.account = []string{"--gns3-user", "admin", "--gns3-password", "admin"}
+	s.first.kill()
+	s.nats.kill()
+	s.server.kill()
+	held(0)
+	s.natsAgain()
+	s.newWorker()
+	s.startAPI(strings.TrimPrefix(s.api, "http://"))
+	held(1)
+	s.survivesThePage("nobody has the owner's login")
+	p.confirm()
+	if _, journal := p.finish(schema.ApprovalConfirmed); journal["R1"].State != "done" {
+		t.Errorf("%s", describe(journal))
+	}
+	held(0)
+}

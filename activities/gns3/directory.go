@@ -67,35 +67,37 @@ func (d *Directory) ask(ctx context.Context, token, userID string) ([]Group, err
 }
 
 // askAsAccount uses the account's token for as long as GNS3 takes it.
-func (d *Directory) askAsAccount(ctx context.Context, userID string) ([]Group, error) {
-	token, err := d.login(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	groups, err := d.client.Groups(ctx, token, userID)
-	if schema.CodeOf(err) != schema.CodeUnauthorized {
-		return groups, err
-	}
-	if token, err = d.login(ctx, token); err != nil {
-		return nil, err
-	}
-	return d.client.Groups(ctx, token, userID)
+func (d *Directory) askAsAccount(ctx context.Context, userID string) (groups []Group, err error) {
+	err = d.asAccount(ctx, func(token string) (err error) {
+		groups, err = d.client.Groups(ctx, token, userID)
+		return err
+	})
+	return groups, err
+}
+
+// Listen is Client.Listen with the account's login.
+func (d *Directory) Listen(ctx context.Context, projectID string) error {
+	return d.asAccount(ctx, func(token string) error { return d.client.Listen(ctx, token, projectID) })
 }
 
 // ListenDeleted is Client.ListenDeleted with the account's login.
 func (d *Directory) ListenDeleted(ctx context.Context, deleted func(projectID string)) error {
+	return d.asAccount(ctx, func(token string) error { return d.client.ListenDeleted(ctx, token, deleted) })
+}
+
+// asAccount calls with the account's token, and again with a new one when GNS3 doesn't take it any more.
+func (d *Directory) asAccount(ctx context.Context, call func(token string) error) error {
 	token, err := d.login(ctx, "")
 	if err != nil {
 		return err
 	}
-	err = d.client.ListenDeleted(ctx, token, deleted)
-	if schema.CodeOf(err) != schema.CodeUnauthorized {
+	if err = call(token); schema.CodeOf(err) != schema.CodeUnauthorized {
 		return err
 	}
 	if token, err = d.login(ctx, token); err != nil {
 		return err
 	}
-	return d.client.ListenDeleted(ctx, token, deleted)
+	return call(token)
 }
 
 // login gives the account's token: the known one unless that is the stale one.

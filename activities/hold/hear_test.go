@@ -2,33 +2,19 @@ package hold
 
 import (
 	"context"
-	"log/slog"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"gns3copilot/schema"
-	"gns3copilot/schema/vault"
 )
 
 // hearing runs a holder whose listener to everything shows as one of the project "all", with the login of its own if it has one.
 func hearing(t *testing.T, login string, play func(world)) {
-	synctest.Test(t, func(t *testing.T) {
-		w := world{t, &tokens{next: make(chan vault.Kept), lost: make(chan []vault.Kept)}, &rows{},
-			&lab{refuse: map[string]schema.Code{}, hangUp: make(chan struct{})}}
-		ctx, cancel := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		h := New(w.tokens, w.rows, w.lab, slog.New(slog.DiscardHandler))
-		running.Go(func() { h.Run(ctx) })
-		synctest.Wait()
+	run(t, nil, func(w world) {
 		w.tell(kept("early", "p", "token"))
 		w.after(2*settle, "p/token")
-		h.Hear(func(ctx context.Context, token string) error { return w.Listen(ctx, token+login, "all") }, login != "")
+		w.holder.Hear(func(ctx context.Context, token string) error { return w.Listen(ctx, token+login, "all") }, login != "")
 		play(w)
-		cancel()
-		running.Wait()
-		w.after(0)
 	})
 }
 

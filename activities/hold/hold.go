@@ -16,9 +16,12 @@
 // What it costs. A turn that ends within a second costs GNS3 nothing: who was there when it began is given five. After that it is a silent
 // connection for each project and process.
 //
-// What it can't. Without a token no connection can be made: after all of NATS and its tokens are lost, as when the all-in-one
-// process is killed, a process that begins holds nothing until the turn's owner comes back with a login. A turn that was terminated in
-// Temporal, which nobody has looked at since, is held until its token ends, a day at most.
+// What it does without tokens. They are in NATS's memory alone: when all of that is lost, as when the all-in-one process is killed, there is
+// none for the turns that were under way. A process that has a GNS3 account of its own listens with that then, to the projects of the turns
+// that the database knows (Adopt). Without an account nothing is held until the turn's owner comes back with a login: a token is
+// never written down.
+//
+// What it can't. A turn that was terminated in Temporal, which nobody has looked at since, is held until its token ends, a day at most.
 //
 // What happens at the end. The listener leaves within moments. Being one over HTTP it makes GNS3 close nothing (see gns3.Client.Listen): a
 // lab that was opened without a page, by a script or from a terminal, must not be closed because a turn has been answered in it. One whose
@@ -70,8 +73,9 @@ type Holder struct {
 	lab    Lab
 	log    *slog.Logger
 
-	// doubts asks for a look at the turns whose token is gone.
+	// doubts asks for a look at the turns whose token is gone, lost for one at those that have none here.
 	doubts  chan struct{}
+	lost    chan struct{}
 	holding sync.WaitGroup
 
 	mu       sync.Mutex
@@ -80,6 +84,8 @@ type Holder struct {
 	projects map[string]*project // by the project's id, and everything
 	hear     listener            // to everything; nil when nobody wants to
 	ownLogin bool                // hear needs no turn's token
+	account  Account             // nil when there is none
+	open     func(context.Context, time.Time) ([]store.Turn, error)
 }
 
 // everything stands for the GNS3 server as a whole, beside the ids of projects.
@@ -110,7 +116,7 @@ type project struct {
 
 // New makes a holder. Run does its work.
 func New(tokens Tokens, turns Turns, lab Lab, log *slog.Logger) *Holder {
-	return &Holder{tokens: tokens, turns: turns, lab: lab, log: log, doubts: make(chan struct{}, 1),
+	return &Holder{tokens: tokens, turns: turns, lab: lab, log: log, doubts: make(chan struct{}, 1), lost: make(chan struct{}, 1),
 		held: map[string]*turn{}, projects: map[string]*project{}}
 }
 
@@ -123,7 +129,11 @@ func (h *Holder) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		fresh := false // what is told first is under way already
 		h.unsee()
-		err := h.tokens.Watch(ctx, func(k vault.Kept) { h.see(ctx, k, fresh) }, func() { fresh = true; h.doubtUnseen() })
+		err := h.tokens.Watch(ctx, func(k vault.Kept) { h.see(ctx, k, fresh) }, func() {
+			fresh = true
+			h.doubtUnseen()
+			signal(h.lost)
+		})
 		if err != nil && ctx.Err() == nil {
 			h.log.WarnContext(ctx, "projects of new turns are not held", "error", err)
 			pause(ctx, lastWait, nil)
@@ -153,7 +163,7 @@ func (h *Holder) see(ctx context.Context, k vault.Kept, fresh bool) {
 	default:
 		t.Kept, t.seen, t.doubted = k, true, false
 		for _, p := range h.of(t) {
-			p.tell()
+			signal(p.news)
 		}
 	}
 }
@@ -173,7 +183,7 @@ func (h *Holder) join(ctx context.Context, id string, t *turn, listen listener) 
 		p = h.begin(ctx, &project{id: id, listen: listen}, time.Until(t.from))
 	}
 	p.turns[t.TurnID] = t
-	p.tell()
+	signal(p.news)
 }
 
 // begin begins to listen, after a first wait. h.mu is locked.
@@ -196,10 +206,10 @@ func (h *Holder) of(t *turn) []*project {
 	return all
 }
 
-// tell says that there is another token.
-func (p *project) tell() {
+// signal leaves word on a channel of one.
+func signal(c chan<- struct{}) {
 	select {
-	case p.news <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -219,10 +229,7 @@ func (h *Holder) release(t *turn) {
 // doubt asks for a look at the turn's row. h.mu is locked.
 func (h *Holder) doubt(t *turn) {
 	t.doubted = true
-	select {
-	case h.doubts <- struct{}{}:
-	default:
-	}
+	signal(h.doubts)
 }
 
 func (h *Holder) unsee() {

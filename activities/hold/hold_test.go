@@ -116,16 +116,18 @@ type world struct {
 	*tokens
 	*rows
 	*lab
+	holder *Holder
 }
 
 // run holds in a bubble with a clock of its own.
 func run(t *testing.T, first []vault.Kept, play func(world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := world{t, &tokens{first: first, next: make(chan vault.Kept), lost: make(chan []vault.Kept)}, &rows{},
-			&lab{refuse: map[string]schema.Code{}, hangUp: make(chan struct{})}}
+			&lab{refuse: map[string]schema.Code{}, hangUp: make(chan struct{})}, nil}
+		w.holder = New(w.tokens, w.rows, w.lab, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
-		running.Go(func() { New(w.tokens, w.rows, w.lab, slog.New(slog.DiscardHandler)).Run(ctx) })
+		running.Go(func() { w.holder.Run(ctx) })
 		synctest.Wait()
 		defer func() {
 			cancel()

@@ -15,8 +15,8 @@ func (h *Holder) hold(ctx context.Context, p *project, first time.Duration) {
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		begun := time.Now()
 		denied := true
-		if token := h.token(p); token != "" || p.own {
-			err := p.listen(ctx, token)
+		if listen := h.listener(p); listen != nil {
+			err := listen(ctx)
 			if ctx.Err() != nil {
 				return
 			}
@@ -36,6 +36,21 @@ func (h *Holder) hold(ctx context.Context, p *project, first time.Duration) {
 			return
 		}
 	}
+}
+
+// listener is how to listen now, nil when there is no login for it: with a turn's token before the account's.
+func (h *Holder) listener(p *project) func(context.Context) error {
+	token := h.token(p)
+	if token != "" || p.own {
+		return func(ctx context.Context) error { return p.listen(ctx, token) }
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.account == nil || p.id == everything {
+		return nil
+	}
+	account := h.account
+	return func(ctx context.Context) error { return account.Listen(ctx, p.id) }
 }
 
 // missed is what doesn't happen while there is no connection, for the log.
@@ -71,6 +86,8 @@ func (h *Holder) look(ctx context.Context) {
 		select {
 		case <-h.doubts:
 			h.check(ctx, true)
+		case <-h.lost:
+			h.adopt(ctx)
 		case <-all.C:
 			h.check(ctx, false)
 		case <-ctx.Done():

@@ -312,15 +312,18 @@ func (s *Stack) StartAPI(l net.Listener, o APIOptions) (*API, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	s.hearDeleted(server, directory, account)
+	s.listen(server, directory, account)
 	a := &API{server: server, served: make(chan error, 1)}
 	go func() { a.served <- server.Serve(l) }()
 	return a, nil
 }
 
-// hearDeleted tells the API of projects that are deleted elsewhere: always when the server has an account of its own, else while there are
-// turns.
-func (s *Stack) hearDeleted(server *apiserver.Server, directory *gns3.Directory, account gns3.Account) {
+// listen tells the API of projects that are deleted elsewhere: always when the server has an account of its own, else while there are turns.
+// With an account the projects of turns are held also when their tokens are lost.
+func (s *Stack) listen(server *apiserver.Server, directory *gns3.Directory, account gns3.Account) {
+	if account.Username != "" {
+		s.holder.Adopt(directory, s.store.OpenTurns)
+	}
 	s.holder.Hear(func(ctx context.Context, token string) error {
 		deleted := func(projectID string) { server.ProjectDeleted(ctx, projectID) }
 		if account.Username != "" {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"gns3copilot/schema"
 
@@ -215,4 +216,14 @@ func (s *Store) SetTurnTitle(ctx context.Context, ref schema.TurnRef, title stri
 	return s.tx(ctx, "store title", func(db *gorm.DB) error {
 		return db.Model(&Turn{}).Where("id = ?", ref.TurnID).Update("title", title).Error
 	})
+}
+
+// OpenTurns lists the turns that began since then and are not over.
+func (s *Store) OpenTurns(ctx context.Context, since time.Time) ([]Turn, error) {
+	var turns []Turn
+	err := s.read.WithContext(ctx).Omit("topology").Where("state NOT IN ? AND started_at > ?", over, since).Find(&turns).Error
+	if err != nil {
+		return nil, fmt.Errorf("list open turns: %w", domainError(err))
+	}
+	return turns, nil
 }
