@@ -107,7 +107,7 @@ type gns3Flags struct {
 
 // accountFlags name whom the API asks the GNS3 server as.
 type accountFlags struct {
-	GNS3User     string `name:"gns3-user" env:"COPILOT_GNS3_USER" help:"GNS3 user as whom the server itself asks who is in which group; it needs the privilege Group.Audit."`
+	GNS3User     string `name:"gns3-user" env:"COPILOT_GNS3_USER" help:"GNS3 user as whom the server itself asks who is in which group, and listens for deleted projects; it needs the privileges Group.Audit and Project.Audit."`
 	GNS3Password string `name:"gns3-password" env:"COPILOT_GNS3_PASSWORD" help:"Its password; better set as COPILOT_GNS3_PASSWORD, which process lists don't show."`
 }
 

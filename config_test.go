@@ -85,7 +85,7 @@ func TestFaultsLeadToTheirHelp(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"dev", "--help"}, {"chat", "--help"}, {"api", "--help"}, {"worker", "--help"}, {"nats", "--help"}, {"migrate", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"dev", "--help"}, {"chat", "--help"}, {"api", "--help"}, {"worker", "--help"}, {"nats", "--help"}, {"migrate", "--help"}, {"forget", "--help"}} {
 		var out, complaints bytes.Buffer
 		if status := run(args, &out, &complaints); status != 0 || !strings.Contains(out.String(), "Usage: gns3-copilot") {
 			t.Errorf("%v: status %d\n%s%s", args, status, out.String(), complaints.String())

@@ -29,6 +29,7 @@ type cli struct {
 	Chat      chatCmd      `cmd:"" help:"Send a message to a running server and follow the answer."`
 	Approvals approvalsCmd `cmd:"" help:"List what waits for a human's word, and decide."`
 	Migrate   migrateCmd   `cmd:"" help:"Bring the database up to date and register Temporal's search attributes."`
+	Forget    forgetCmd    `cmd:"" help:"Have the chats of a project removed that was deleted in GNS3 while the server didn't run."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 

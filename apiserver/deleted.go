@@ -16,8 +16,8 @@ import (
 const (
 	// noteWait bounds how long a deletion waits until it is on record.
 	noteWait = 2 * time.Second
-	// forgetAgain is when what could not be removed is tried again.
-	forgetAgain = 30 * time.Second
+	// forgetEvery is how often the record is looked at, for what could not be removed and what an operator has put there.
+	forgetEvery = time.Minute
 )
 
 // deletions removes what was said about projects that the GNS3 server has deleted: their running turns first. That is done on the server's own
@@ -54,15 +54,15 @@ func (s *Server) ProjectDeleted(ctx context.Context, projectID string) {
 
 // run works until ctx ends. It begins with what an earlier process has left.
 func (d *deletions) run(ctx context.Context) {
+	again := time.NewTicker(forgetEvery)
+	defer again.Stop()
 	for ctx.Err() == nil {
-		var again <-chan time.Time
 		if err := d.forgetAll(ctx); err != nil && ctx.Err() == nil {
 			d.server.log.ErrorContext(ctx, "sessions of deleted projects not removed yet", "error", err)
-			again = time.After(forgetAgain)
 		}
 		select {
 		case <-d.wake:
-		case <-again:
+		case <-again.C:
 		case <-ctx.Done():
 		}
 	}
