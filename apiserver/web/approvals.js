@@ -107,7 +107,9 @@ function drawWaiting(waiting, decided) {
   for (const [key, card] of state.cards) {
     if (now.has(key) || card.over) continue;
     card.end(decided.find((i) => keyOf(i) === key) || { state: "decided" });
-    if (!card.keep) drop(card);
+    if (card.keep) continue;
+    drop(card);
+    say("Waits no longer: " + card.item.description);
   }
   const fresh = [];
   for (const [key, item] of now) {
@@ -122,7 +124,6 @@ function drawWaiting(waiting, decided) {
     }
   }
   if (fresh.length && !state.first) say(fresh.length === 1 ? "New: " + fresh[0].description : fresh.length + " new calls wait.");
-  else if (now.size === 0) say("");
   state.first = false;
   counts();
 }

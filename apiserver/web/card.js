@@ -20,7 +20,6 @@ export class Card {
     this.panel = el("div", { class: "panel" });
     this.message = el("p", { class: "message", role: "alert", hidden: true });
     this.time = el("strong", { class: "time" });
-    this.confirmations = el("p", { class: "confirmations", hidden: true });
     const title = el("h3", { id: "call-" + item.tool_call_id }, reveal(item.description));
     this.buttons = el("div", { class: "buttons" },
       this.button("Confirm", "main", () => this.confirm()), this.button("Modify…", "", () => this.edit()), this.button("Reject…", "", () => this.refuse()));
@@ -28,7 +27,7 @@ export class Card {
       el("div", { class: "top" }, title, el("p", { class: "deadline" }, "expires in ", this.time)),
       el("p", { class: "badges" }, el("span", { class: "badge" }, "Danger: " + item.danger_level), el("code", {}, reveal(item.tool_name))),
       facts([["Asked by", names.person(item.user_id)], ["Project", names.project(item.project_id)], ["Conversation", reveal(item.session_id)]]),
-      list(item.reasons), this.preview(), this.confirmations, this.buttons, this.panel, this.message);
+      list(item.reasons), this.preview(), this.buttons, this.panel, this.message);
     this.update(item);
   }
 
@@ -51,7 +50,7 @@ export class Card {
     this.item = item;
     this.deadline = performance.now() + item.remaining * 1000;
     this.tick();
-    if (item.confirmations > 0 && item.confirmations < item.confirmations_required && this.shown !== "second") this.second();
+    if (item.confirmations > 0 && !this.shown && !this.over) this.second(); // never in place of what somebody is typing
   }
 
   /** tick shows the time that is left, and tells when it has just run out. */
@@ -79,13 +78,13 @@ export class Card {
   second() {
     const sure = el("input", { type: "checkbox", onchange: () => { go.disabled = !sure.checked; } });
     const go = el("button", { type: "submit", class: "danger", disabled: true }, "Confirm for the second time");
+    this.buttons.firstChild.disabled = true;
     this.open("second", el("form", { class: "second", onsubmit: (e) => {
       e.preventDefault();
       this.send("confirm", { tool_call_ids: [this.item.tool_call_id], second_confirmation: true, expected_sha256: { [this.item.tool_call_id]: this.item.args_sha256 } });
     } },
       el("p", {}, el("strong", {}, "High danger: this needs a second confirmation."), " Nothing has been sent yet. Look at the lines once more."),
       el("label", { class: "check" }, sure, " I have looked at every line, and want it to be sent."), el("div", { class: "buttons" }, go)));
-    this.buttons.firstChild.disabled = true;
   }
 
   refuse() {
@@ -150,10 +149,9 @@ export class Card {
   busy(is) {
     this.element.setAttribute("aria-busy", String(is));
     for (const b of this.element.querySelectorAll("button, input, textarea")) b.disabled = is;
-    if (!is && this.shown === "second") {
-      this.buttons.firstChild.disabled = true;
-      this.panel.querySelector("button").disabled = !this.panel.querySelector("input").checked;
-    }
+    if (is) return;
+    this.buttons.firstChild.disabled = this.item.confirmations > 0;
+    if (this.shown === "second") this.panel.querySelector("button").disabled = !this.panel.querySelector("input").checked;
   }
 
   /** send sends a decision. Whatever goes wrong, what was typed stays. */

@@ -170,8 +170,12 @@ func testApprovals(t *testing.T) {
 			t.Error("the second word can be given without a look")
 		}
 		p.click(t, card(dangerous)+" button", "Reject")
+		p.do(t, "type", chromedp.KeyEvent("too dangerous"))
+		looks := evaluate[int](t, p, `performance.getEntriesByType("resource").length`)
+		p.await(t, "another look at what waits", `n => performance.getEntriesByType("resource").length > n + 1`, looks)
 		p.click(t, card(dangerous)+" .panel button", "Reject")
 		p.find(t, card(dangerous), "Rejected by you")
+		p.see(t, "#history li", "Reason: too dangerous")
 	})
 
 	p.step(t, "approvals: no token in any address, and out again", func(t *testing.T) {

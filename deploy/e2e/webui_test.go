@@ -11,13 +11,13 @@ func TestWebUI(t *testing.T) {
 		run  func(*testing.T)
 	}{
 		{"chat", testChat},
-		{"approvals", testApprovals},
 		{"sessions", testSessions},
 		{"models", testModels},
 		{"faults", testFaults},
 		{"errors", testErrors},
 		{"console", testConsole},
 		{"approval", testApproval},
+		{"approvals", testApprovals},
 	}
 	if testing.Short() {
 		parts = parts[:1]
