@@ -44,13 +44,14 @@ func TestAllFaultsAreNamedAtOnce(t *testing.T) {
 	status := run([]string{"dev", "--listen", "nowhere", "--gns3-url", "ftp://x", "--model", "m", "--secret-key", "short", "--mode", "odd",
 		"--steps", "1", "--log-level", "loud", "--nats-url", "http://x", "--temporal-address", "x",
 		"--otlp-endpoint", "127.0.0.1:4318", "--metrics-listen", "9090", "--gns3-password", "short", "--skills", "no-such-folder", "--turn-tool-calls=-1", "--turn-tokens=-1", "--turn-cost=NaN",
-		"--user-day-tokens=-1", "--user-day-cost=1e13", "--user-minute-requests=-1", "--user-minute-turns=1000001", "--cors-origins=https://lab.example/page"}, &out, &complaints)
+		"--user-day-tokens=-1", "--user-day-cost=1e13", "--user-minute-requests=-1", "--user-minute-turns=1000001", "--cors-origins=https://lab.example/page",
+		"--public-url", "https://lab.example.org/?a=b"}, &out, &complaints)
 	if status != 1 {
 		t.Errorf("status %d", status)
 	}
 	for _, flag := range []string{"--listen", "--gns3-url", "--model-base-url", "--secret-key", "--mode", "--steps", "--log-level", "--nats-url", "--temporal-address",
 		"--otlp-endpoint", "--metrics-listen", "--gns3-user", "--skills", "--turn-tool-calls", "--turn-tokens", "--turn-cost", "--user-day-tokens", "--user-day-cost",
-		"--user-minute-requests", "--user-minute-turns", "--cors-origins"} {
+		"--user-minute-requests", "--user-minute-turns", "--cors-origins", "--public-url"} {
 		if !strings.Contains(complaints.String(), flag+":") {
 			t.Errorf("%s isn't named in:\n%s", flag, complaints.String())
 		}

@@ -12,6 +12,7 @@ const soonest = 4_000, latest = 30_000, patience = 60_000;
 
 const state = {
   user: null,
+  token: "", // the login that user belongs to
   cards: new Map(), // by keyOf, in the order of their deadlines
   projects: new Map(),
   people: new Map(),
@@ -49,17 +50,21 @@ async function soon() {
 async function lookOnce() {
   if (!token()) return askLogin("");
   try {
-    if (!state.user) await identify();
+    if (state.token !== token()) await identify(); // GNS3's page may have logged in, or somebody else
     const [waiting, decided] = await Promise.all([get("v3/copilot/approvals"), get("v3/copilot/approvals/history?limit=" + (state.shown + 1))]);
     await learnNames([...waiting, ...decided]);
     $("main").hidden = false;
+    $("login").close();
     banner("");
     drawWaiting(waiting, decided);
     drawHistory(decided);
     goToTarget();
     pace(waiting, decided);
   } catch (failure) {
-    if (failure.status === 401) return askLogin(state.user ? "Your login has ended. What you typed is still there." : "");
+    if (failure.status === 401) {
+      state.token = "";
+      return askLogin(state.user ? "Your login has ended. What you typed is still there." : "");
+    }
     state.pause = Math.min(patience, state.pause * 2);
     if (!("text" in failure)) throw failure;
     banner(failure.text + ` Trying again in ${Math.round(state.pause / 1000)} s.`);
@@ -74,9 +79,10 @@ function pace(waiting, decided) {
 }
 
 async function identify() {
+  const used = token();
   const user = await get("v3/access/users/me");
   if (state.user && state.user.user_id !== user.user_id) forget();
-  state.user = user;
+  Object.assign(state, { user, token: used });
   $("user").replaceChildren(reveal(user.username));
   $("who").hidden = false;
 }
@@ -87,7 +93,7 @@ function forget() {
   $("cards").replaceChildren();
   $("history").replaceChildren();
   $("main").hidden = true;
-  Object.assign(state, { user: null, seen: "", first: true, pause: soonest });
+  Object.assign(state, { user: null, token: "", seen: "", first: true, pause: soonest });
 }
 
 /** learnNames asks what projects and people are called. Who isn't shown to the user stays an id. */

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gns3copilot/apiserver/client"
+	"gns3copilot/deploy/dev"
 	"gns3copilot/schema"
 )
 
@@ -128,4 +129,21 @@ func TestNoticesSpeakToTheirReader(t *testing.T) {
 	if !strings.Contains(stream, "已中止") || !strings.Contains(stream, "](/copilot/approvals#/") || strings.Contains(stream, "evil.example") {
 		t.Errorf("%s", stream)
 	}
+}
+
+// TestNoticesLeadToThePublicAddress, whatever the request says, when the operator has named one.
+func TestNoticesLeadToThePublicAddress(t *testing.T) {
+	own := startOwn(t, func(o *dev.Options) { o.PublicURL = "https://lab.example.org/copilots/" })
+	u, session := loginAt(t, own.URL(), "admin"), newSession()
+	suite.model.On("where it is decided", call(configTool, configure("R1", "interface Loopback73")))
+	s := u.post(session, "where it is decided")
+	until(t, s, isType(schema.EventHITLRequired))
+	notice, err := s.Next()
+	if err != nil || !strings.Contains(notice.Content, "](https://lab.example.org/copilots/copilot/approvals#/") {
+		t.Errorf("%+v %v", notice, err)
+	}
+	if err := u.Abort(t.Context(), u.project, session); err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, isType(schema.EventDone))
 }

@@ -20,8 +20,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const configTool = "execute_multiple_device_config_commands"
-
 // ask has the model propose changes of the first router, in a conversation of its own, and gives what waits.
 func (l *lab) ask(t *testing.T, lines ...string) schema.InboxItem {
 	t.Helper()
