@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,15 +19,13 @@ import (
 	"github.com/google/uuid"
 )
 
+const configTool = "execute_multiple_device_config_commands"
+
 // ask has the model propose changes of the first router, in a conversation of its own, and gives what waits.
 func (l *lab) ask(t *testing.T, lines ...string) schema.InboxItem {
 	t.Helper()
-	arguments, err := json.Marshal(map[string]any{"device_configs": []any{map[string]any{"device_name": l.routers[0], "config_commands": lines}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	session := uuid.NewString()
-	site.model.On("Change it "+session, func(r *scriptmodel.Reply) { r.Call(configTool, string(arguments)) }, func(r *scriptmodel.Reply) { r.Say("Well.") })
+	site.model.On("Change it "+session, func(r *scriptmodel.Reply) { r.Call(configTool, configure(l.routers[0], lines...)) }, func(r *scriptmodel.Reply) { r.Say("Well.") })
 	s, err := l.api.Post(t.Context(), l.project, schema.ChatRequest{Message: "Change it " + session, SessionID: session}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +203,7 @@ func testNotice(t *testing.T) {
 		site.model.On("Name it PC1",
 			func(r *scriptmodel.Reply) {
 				r.Say("I give it its name.")
-				r.Call("execute_vpcs_commands", commands(t, "PC1", "set pcname PC1"))
+				r.Call("execute_vpcs_commands", commands("PC1", "set pcname PC1"))
 			},
 			func(r *scriptmodel.Reply) { r.Say("It has its name.") })
 		p.send(t, "Name it PC1")

@@ -16,6 +16,7 @@ const (
 	panel       = ".gns3-ai-chat"
 	answers     = ".gns3-chat-message-list__bubble--assistant"
 	questions   = ".gns3-chat-message-list__bubble--user"
+	systemNotes = ".gns3-chat-message-list__bubble--system"
 	toolCalls   = ".gns3-chat-message-list__tool-call"
 	toolResults = ".gns3-chat-message-list__tool-result"
 	chatInput   = ".gns3-chat-input-area__textarea"
@@ -25,12 +26,17 @@ const (
 	notice      = "mat-snack-bar-container"
 )
 
-// signIn goes to the address that people are given, and logs the administrator in.
+// signIn goes to the address that people are given, which leads to the web UI, and logs the administrator in.
 func (p *page) signIn(t *testing.T) {
 	t.Helper()
-	p.open(t, "/static/web-ui/bundled")
-	p.fill(t, "input[formcontrolname=username]", os.Getenv("COPILOT_TEST_GNS3_USER"))
-	p.fill(t, "input[formcontrolname=password]", os.Getenv("COPILOT_TEST_GNS3_PASSWORD"))
+	p.signInAs(t, os.Getenv("COPILOT_TEST_GNS3_USER"), os.Getenv("COPILOT_TEST_GNS3_PASSWORD"))
+}
+
+func (p *page) signInAs(t *testing.T, user, password string) {
+	t.Helper()
+	p.open(t, "/")
+	p.fill(t, "input[formcontrolname=username]", user)
+	p.fill(t, "input[formcontrolname=password]", password)
 	p.press(t, "\r")
 	p.see(t, ".projects__title", "Projects")
 }

@@ -3,28 +3,19 @@
 package e2e
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"gns3copilot/deploy/scriptmodel"
+	"gns3copilot/schema"
 
 	"github.com/chromedp/chromedp"
 )
 
 // commands are the arguments of the tool that runs show commands.
-func commands(t *testing.T, devices ...string) string {
-	t.Helper()
-	var configs []map[string]any
-	for i := 0; i+1 < len(devices); i += 2 {
-		configs = append(configs, map[string]any{"device_name": devices[i], "commands": []string{devices[i+1]}})
-	}
-	text, err := json.Marshal(map[string]any{"device_configs": configs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+func commands(device, command string) string {
+	return string(schema.Text(map[string]any{"device_configs": []any{map[string]any{"device_name": device, "commands": []string{command}}}}))
 }
 
 const showTool = "execute_multiple_device_commands"
@@ -63,8 +54,8 @@ func testChat(t *testing.T) {
 			func(r *scriptmodel.Reply) {
 				r.Say("I look at the topology and at two devices.")
 				r.Call("gns3_topology_reader", "{}")
-				r.Call(showTool, commands(t, "PC1", "show ip"))
-				r.Call(showTool, commands(t, router, "show version"))
+				r.Call(showTool, commands("PC1", "show ip"))
+				r.Call(showTool, commands(router, "show version"))
 			},
 			func(r *scriptmodel.Reply) { r.Say("All of them answer.") })
 		p.send(t, "Look at the lab")

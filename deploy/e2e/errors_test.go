@@ -48,7 +48,7 @@ func testErrors(t *testing.T) {
 	p.step(t, "errors: a tool fails", func(t *testing.T) {
 		site.lab.withModel(t, "scripted")
 		site.model.On("Ask R99",
-			func(r *scriptmodel.Reply) { r.Call(showTool, commands(t, "R99", "show version")) },
+			func(r *scriptmodel.Reply) { r.Call(showTool, commands("R99", "show version")) },
 			func(r *scriptmodel.Reply) { r.Say("There is no R99.") })
 		p.send(t, "Ask R99")
 		p.see(t, answers, "There is no R99.")

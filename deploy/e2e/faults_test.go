@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gns3copilot/deploy/scriptmodel"
+	"gns3copilot/schema"
 )
 
 // testFaults injects a fault for practice, and reloads the skills that such faults come from.
@@ -52,5 +53,28 @@ func testFaults(t *testing.T) {
 		p.find(t, ".gns3-chat-session-list__fault-icon", "")
 		p.clickNth(t, sessions, "", 0)
 		p.see(t, answers, "Two faults are in place. Good luck.")
+		p.click(t, panel+" .close-button", "")
+	})
+
+	p.step(t, "fault injection: a change that waits for approval", func(t *testing.T) {
+		site.model.On("Inject 1 network fault(s) for troubleshooting practice",
+			func(r *scriptmodel.Reply) {
+				r.Call(configTool, configure(site.lab.routers[0], "interface lo", "description a-fault"))
+			},
+			func(r *scriptmodel.Reply) { r.Say("Then not.") })
+		p.click(t, ".fault-inject-button", "")
+		p.click(t, dialog+" button", "Inject Fault")
+		p.click(t, dialog+" button", "Confirm & Inject")
+		p.see(t, dialog, "Preparing: "+configTool)
+		session := site.lab.waiting(t)
+		p.picture(t, "fault injection: waiting")
+		if _, err := site.lab.api.Reject(t.Context(), site.lab.project, session, schema.RejectRequest{RejectAll: true}); err != nil {
+			t.Fatal(err)
+		}
+		p.see(t, dialog, "Check the AI Chat panel for detailed execution history")
+		p.click(t, dialog+" button", "View in AI Chat")
+		p.click(t, sidebar, "AI")
+		p.clickNth(t, sessions, "", 0)
+		p.see(t, systemNotes, "Rejected by admin")
 	})
 }

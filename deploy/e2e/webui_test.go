@@ -11,13 +11,15 @@ func TestWebUI(t *testing.T) {
 		run  func(*testing.T)
 	}{
 		{"chat", testChat},
+		{"reload", testReload},
 		{"sessions", testSessions},
 		{"models", testModels},
 		{"faults", testFaults},
+		{"user", testUser},
 		{"errors", testErrors},
 		{"console", testConsole},
-		{"approval", testApproval},
 		{"approvals", testApprovals},
+		{"approval beside the chat", testApprovalBeside},
 	}
 	if testing.Short() {
 		parts = parts[:1]
