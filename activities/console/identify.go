@@ -59,7 +59,7 @@ func (s *session) notes() string {
 	case tag == "" || s.platform == tagged:
 		return s.note
 	case tagged == nil:
-		return strings.TrimSpace(fmt.Sprintf("The platform %q isn't known; the console looks like %s. %s", tag, s.platform.name, s.note))
+		return strings.TrimSpace(fmt.Sprintf("The platform %q isn't known; the console looks like %s. %s %s", tag, s.platform.name, s.known.tags(), s.note))
 	default:
 		return strings.TrimSpace(fmt.Sprintf("The node is tagged %q, but its console is %s and is treated as such. %s",
 			tag, s.platform.name, s.note))
@@ -87,8 +87,17 @@ func (s *session) askVersion(ctx context.Context, line string) error {
 		s.platform = p
 		return nil
 	}
-	s.addNote("What kind of device this is could not be told; treated as %s.", s.platform.name)
+	s.addNote("What kind of device this is could not be told; treated as %s. %s", s.platform.name, s.known.tags())
 	return nil
+}
+
+// tags says how a user tells what a device is.
+func (c catalog) tags() string {
+	var names []string
+	for _, p := range c {
+		names = append(names, p.name)
+	}
+	return "A tag of the node in GNS3 tells: device_type: and one of " + strings.Join(names, ", ") + "."
 }
 
 // addNote adds a sentence to what the report says about the device.

@@ -48,7 +48,8 @@ func TestPlatformDetectionInMode(t *testing.T) {
 	}
 }
 
-// What the device is, shows in its prompt and its version; it outweighs the tag, and the note says so.
+// What the device is, shows in its prompt and its version; it outweighs the tag, and the note says so (F12). Where neither tells, the note
+// says what tags there are.
 func TestPlatformDetection(t *testing.T) {
 	t.Parallel()
 	frr := func() *fakeconsole.Shell {
@@ -60,6 +61,12 @@ func TestPlatformDetection(t *testing.T) {
 		s.Replies["show version"] = s.Replies["version"]
 		return s
 	}
+	plain := func() *fakeconsole.Shell {
+		s := ios("R1")
+		s.Replies["show version"] = "ACME switch, release 7\r\n"
+		return s
+	}
+	const kinds = "A tag of the node in GNS3 tells: device_type: and one of cisco_iosxe, frr, vpcs."
 	tests := []struct {
 		name, tag, want string
 		shell           *fakeconsole.Shell
@@ -73,7 +80,8 @@ func TestPlatformDetection(t *testing.T) {
 		{"frr tagged ios", "cisco_ios_telnet", "frr", frr(), `tagged "cisco_ios_telnet"`},
 		{"ios tagged frr", "frr", "cisco_iosxe", ios("R1"), `tagged "frr"`},
 		{"ios tagged vpcs", "gns3_vpcs_telnet", "cisco_iosxe", ios("R1"), "tagged"},
-		{"unknown tag", "acme_os", "frr", frr(), `"acme_os" isn't known`},
+		{"unknown tag", "acme_os", "frr", frr(), `"acme_os" isn't known; the console looks like frr. ` + kinds},
+		{"no tag, and nothing tells", "", "cisco_iosxe", plain(), "could not be told; treated as cisco_iosxe. " + kinds},
 		{"alias", "gns3_vpcs_telnet", "vpcs", vpcs("bob"), ""},
 	}
 	for _, test := range tests {
