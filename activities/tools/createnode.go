@@ -71,6 +71,7 @@ func (CreateNodes) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange,
 		return nil, badArguments(err)
 	}
 	x, y := corner(shown)
+	named := map[string]bool{}
 	var plan []LabChange
 	for i, n := range parsed.Nodes {
 		n.Name = withoutBlanks(n.Name)
@@ -88,7 +89,10 @@ func (CreateNodes) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange,
 		}
 		if _, taken := shown.Nodes[n.Name]; taken {
 			c.Problem = schema.Errorf(schema.CodeConflict, "There is a node %s already. Nothing was created.", n.Name).WithHint("Choose another name.")
+		} else if n.Name != "" && named[n.Name] {
+			c.Problem = schema.Errorf(schema.CodeConflict, "This call gives the name %s to another node. This one was not created.", n.Name).WithHint("Choose another name.")
 		}
+		named[n.Name] = true
 		plan = append(plan, c)
 	}
 	return plan, nil
@@ -126,12 +130,18 @@ func createNode(template string, at gns3.NewNode) func(context.Context, Access) 
 		item := nodeResult(n, map[string]any{"template": t.Name, "x": n.X, "y": n.Y, "ports": n.Ports})
 		switch {
 		case err != nil:
-			item = noted(item, fmt.Sprintf("it was made, but could not be named %s: %s", at.Name, schema.AsError(err).Message))
+			item = misnamed(item, fmt.Sprintf("%s was created, but could not be named %s: %s", n.Name, at.Name, schema.AsError(err).Message))
 		case at.Name != "" && n.Name != at.Name:
-			item = noted(item, fmt.Sprintf("GNS3 gave it this name in place of %s", at.Name))
+			item = misnamed(item, fmt.Sprintf("GNS3 gave it the name %s in place of %s. It was created all the same.", n.Name, at.Name))
 		}
 		return item, nil
 	}
+}
+
+// misnamed is the result of a node that is there under another name than was asked for: what comes next in the call would not find it.
+func misnamed(item schema.ToolItem, why string) schema.ToolItem {
+	item.Status, item.Outcome, item.Error = schema.ItemFailed, schema.OutcomePartial, why
+	return item
 }
 
 // findTemplate finds a template by its id or its name. Nothing is changed by looking, so what fails here is certain not to have happened.

@@ -82,7 +82,7 @@ func renameNode(n gns3.Node, name string) func(context.Context, Access) (schema.
 		}
 		item := nodeResult(now, map[string]any{"old_name": n.Name, "new_name": now.Name})
 		if now.Name != name {
-			item = noted(item, fmt.Sprintf("GNS3 gave it this name in place of %s", name))
+			item = misnamed(item, fmt.Sprintf("GNS3 gave it the name %s in place of %s.", now.Name, name))
 		}
 		return item, nil
 	}
