@@ -58,6 +58,9 @@ func (t *Tools) ChangeLab(ctx context.Context, in schema.ChangeLabInput) (schema
 // an earlier call of the message may have made it.
 func (t *Tools) plan(ctx context.Context, in schema.ChangeLabInput, changer tools.LabChanger, args []byte) ([]tools.LabChange, error) {
 	lab, err := readLab(ctx, t.Vault, t.Lab, in.TurnRef)
+	if err == nil {
+		err = tools.Opened(lab)
+	}
 	if err == nil && in.Confirmed {
 		lab, err = t.shownLab(ctx, in.TurnRef)
 	}
@@ -97,7 +100,7 @@ func (c *labChange) apply(run context.Context, change tools.LabChange) schema.To
 		item.Outcome, item.Error = schema.OutcomeAborted, "Stopped by the user. Nothing was done."
 		return item
 	case change.Problem != nil:
-		item.Error = told(change.Problem)
+		item.Error = tools.Told(change.Problem)
 		return item
 	}
 	claim := store.Claim{Kind: store.KindLab, Device: change.Item, NodeID: change.ID, Lines: []string{change.What}}
@@ -106,7 +109,7 @@ func (c *labChange) apply(run context.Context, change tools.LabChange) schema.To
 	case schema.CodeOf(err) == schema.CodeConflict:
 		return c.earlier(change.Item)
 	case err != nil:
-		item.Error = told(err) + " Nothing was done."
+		item.Error = tools.Told(err) + " Nothing was done."
 		return item
 	}
 	c.show(change, schema.DeviceRunning, change.What)

@@ -42,7 +42,7 @@ func outcomeOf(change tools.LabChange, did schema.ToolItem, err error) store.Dev
 		r.State, r.Acked = store.RunDone, 1
 	}
 	if err != nil {
-		r.Output, r.Error = "", told(err)
+		r.Output, r.Error = "", tools.Told(err)
 	}
 	return r
 }
@@ -53,7 +53,7 @@ func (c *labChange) earlier(item string) schema.ToolItem {
 	defer cancel()
 	r, err := c.tools.Store.SettleRun(end, c.in.TurnRef, c.in.Call.ID, item, store.KindLab)
 	if err != nil { // it is known all the same that it was claimed
-		r = store.DeviceRun{Kind: store.KindLab, Device: item, State: store.RunUnknown, Error: told(err)}
+		r = store.DeviceRun{Kind: store.KindLab, Device: item, State: store.RunUnknown, Error: tools.Told(err)}
 	}
 	return labItem(r)
 }
@@ -72,13 +72,4 @@ func labItem(r store.DeviceRun) schema.ToolItem {
 			" Whether it took effect is unknown, and it is not done again. Look at the lab before anything is repeated."
 	}
 	return item
-}
-
-// told is an error's message with its hint.
-func told(err error) string {
-	e := schema.AsError(err)
-	if e.Hint == "" {
-		return e.Message
-	}
-	return e.Message + " " + e.Hint
 }

@@ -255,7 +255,7 @@ func readReport(item schema.ToolItem, report console.Report, err error) schema.T
 	case stopped && faults == nil:
 		faults = append(faults, "The command was stopped before it ended.")
 	case err != nil && !stopped:
-		faults = append(faults, told(err))
+		faults = append(faults, Told(err))
 	}
 	if faults == nil {
 		return item
@@ -271,12 +271,12 @@ func readReport(item schema.ToolItem, report console.Report, err error) schema.T
 }
 
 func failItem(item schema.ToolItem, err error) schema.ToolItem {
-	item.Status, item.Error = schema.ItemFailed, told(err)
+	item.Status, item.Error = schema.ItemFailed, Told(err)
 	return item
 }
 
-// told is what is wrong, and what to do about it.
-func told(err error) string {
+// Told is what is wrong, and what to do about it.
+func Told(err error) string {
 	e := schema.AsError(err)
 	return strings.TrimSpace(e.Message + " " + e.Hint)
 }
