@@ -149,7 +149,11 @@ func showDecided(c *console, it schema.InboxItem) {
 		fmt.Fprintf(c.out, "    reason: %s\n", printable(it.Reason))
 	}
 	for _, d := range it.Devices {
-		fmt.Fprintf(c.out, "    %s: %s, %d of %d lines acknowledged\n", printable(d.DeviceName), d.State, d.Acked, len(d.Lines))
+		if d.Kind == "lab" { // its one line tells all
+			fmt.Fprintf(c.out, "    %s: %s\n", printable(d.DeviceName), d.State)
+		} else {
+			fmt.Fprintf(c.out, "    %s: %s, %d of %d lines acknowledged\n", printable(d.DeviceName), d.State, d.Acked, len(d.Lines))
+		}
 		for i, line := range d.Lines {
 			fmt.Fprintf(c.out, "      %s %s\n", lineMark(d, i), printable(line))
 		}

@@ -132,7 +132,7 @@ func (s *Server) changes(ctx context.Context, r request, in *sessionInput) (*bod
 
 func deviceChange(r store.DeviceRun) schema.DeviceChange {
 	return schema.DeviceChange{
-		ToolCallID: r.ToolCallID, DeviceName: r.Device, State: string(r.State), Lines: r.Lines, Begun: r.MayHaveBegun(), Acked: r.Acked, Output: r.Output, Error: r.Error,
+		ToolCallID: r.ToolCallID, DeviceName: r.Device, Kind: string(r.Kind), State: string(r.State), Lines: r.Lines, Begun: r.MayHaveBegun(), Acked: r.Acked, Output: r.Output, Error: r.Error,
 		Diff: r.Diff, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 }

@@ -193,6 +193,7 @@ type InboxItem struct {
 type DeviceChange struct {
 	ToolCallID string   `json:"tool_call_id"`
 	DeviceName string   `json:"device_name"`
+	Kind       string   `json:"kind" enum:"device,lab" doc:"device: lines typed on a device; lab: a change of the lab itself, whose one line tells it in words."`
 	State      string   `json:"state" enum:"running,done,failed,unknown,nothing" doc:"done: all lines acknowledged; failed: ended early, and how is known; unknown: its sender was lost, and it is not sent again; nothing: never begun."`
 	Lines      []string `json:"lines" nullable:"true" doc:"All that were to be sent, or in words what was to be changed in the lab; null in the state nothing."`
 	// Begun counts the lines that may have been typed: one more than were acknowledged while the push runs, and when its sender was lost.

@@ -44,10 +44,15 @@ const results = {
   running: "is being sent", done: "sent", failed: "failed", unknown: "unknown: its sender was lost, and it isn't sent again", nothing: "nothing was sent",
 };
 
-/** device shows what a device was sent, and what it said. */
+const labResults = {
+  running: "is being changed", done: "changed", failed: "failed", unknown: "unknown: whether it was changed isn't known, and it isn't changed again", nothing: "nothing was changed",
+};
+
+/** device shows what a device was sent, and what it said, or what was changed in the lab. */
 function device(d) {
-  const n = d.lines?.length ?? 0;
-  const sum = el("summary", {}, reveal(d.device_name), ": " + (results[d.state] || d.state) + (n ? `, ${d.acknowledged} of ${count(n, "line")} acknowledged` : ""));
+  const n = d.kind === "lab" ? 0 : d.lines?.length ?? 0;
+  const result = (d.kind === "lab" ? labResults : results)[d.state] || d.state;
+  const sum = el("summary", {}, reveal(d.device_name), ": " + result + (n ? `, ${d.acknowledged} of ${count(n, "line")} acknowledged` : ""));
   return el("details", { class: "result " + d.state }, sum, d.error ? el("p", { class: "problem" }, reveal(d.error)) : null,
     d.diff ? el("pre", { tabIndex: 0, "aria-label": "Difference on " + d.device_name }, ...diff(d.diff)) : null,
     d.output ? el("pre", { tabIndex: 0, "aria-label": "Output of " + d.device_name }, reveal(d.output, false)) : null);

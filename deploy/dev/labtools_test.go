@@ -118,7 +118,7 @@ func TestALabIsBuiltInOneAnswer(t *testing.T) {
 	if err != nil || len(changes) != 5 {
 		t.Fatalf("%+v %v", changes, err)
 	}
-	if c := changes[0]; c.DeviceName != "A" || c.State != "done" || c.Acked != 1 || len(c.Lines) != 1 || !strings.Contains(c.Lines[0], "create a node from VPCS") {
+	if c := changes[0]; c.DeviceName != "A" || c.Kind != "lab" || c.State != "done" || c.Acked != 1 || len(c.Lines) != 1 || !strings.Contains(c.Lines[0], "create a node from VPCS") {
 		t.Errorf("%+v", c)
 	}
 }
