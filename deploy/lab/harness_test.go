@@ -85,7 +85,7 @@ func connect(ctx context.Context) (_ *lab, err error) {
 		Listen: "127.0.0.1:0", Data: shared.data, GNS3URL: l.gns3, Namespace: "default",
 		GNS3User: os.Getenv("COPILOT_TEST_GNS3_USER"), GNS3Password: os.Getenv("COPILOT_TEST_GNS3_PASSWORD"),
 		Worker: stack.WorkerOptions{Models: []stack.Model{{ID: schema.ServerModels, Name: "scripted model", BaseURL: l.model.BaseURL(), Model: "scripted", ContextLimit: 128, ContextStrategy: schema.ContextBalanced}}},
-		Limits: apiserver.Limits{Mode: schema.ModeAutomation, Steps: 20, InjectionSteps: 50, StopBelow: 4, CredentialWait: time.Hour, ApprovalWait: 5 * time.Minute},
+		Limits: apiserver.Limits{Mode: schema.ModeAutomation, Steps: 20, InjectionSteps: 50, StopBelow: 4, CredentialWait: time.Hour, ApprovalWait: time.Hour},
 		Say:    os.Stderr, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "lab",
 	})
 	if err != nil {
