@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"gns3copilot/activities/console"
 	"gns3copilot/activities/gns3"
 	"gns3copilot/schema"
 )
@@ -54,7 +53,7 @@ func (p NodePower) untilAnswered(ctx context.Context, env Env, n gns3.Node, bega
 	}
 	bound, cancel := context.WithDeadline(ctx, began.Add(limit))
 	defer cancel()
-	target := console.Target{Device: n.Name, Address: n.ConsoleAddress, Platform: n.Platform}
+	target := consoleOf(env, n)
 	for {
 		env.Progress(schema.DeviceProgress{DeviceName: n.Name, State: schema.DeviceConnecting, Total: 1,
 			Detail: fmt.Sprintf("waiting for its console, %s", time.Since(began).Round(time.Second))})

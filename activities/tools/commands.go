@@ -137,21 +137,8 @@ func (d DeviceCommands) runDevice(ctx context.Context, env Env, node foundNode, 
 		tell(schema.DeviceFailed, 0, schema.AsError(node.err).Message)
 		return failItem(item, node.err)
 	}
-	target := console.Target{Device: node.Name, Node: node.ID, Address: node.ConsoleAddress, Platform: node.Platform,
-		Check: d.onlyReads(node.Name, c.Lines), Locate: func(ctx context.Context) (string, error) {
-			topology, err := env.Topology(ctx)
-			if err != nil {
-				return "", err
-			}
-			if err := Opened(topology); err != nil {
-				return "", err
-			}
-			now, err := topology.ByID(node.ID, node.Name)
-			if err == nil {
-				err = Reachable(now)
-			}
-			return now.ConsoleAddress, err
-		}}
+	target := consoleOf(env, node.Node)
+	target.Check = d.onlyReads(node.Name, c.Lines)
 	done := 0
 	report, err := d.Consoles.Run(ctx, target, c.Lines, func(state string, n, _ int, detail string) {
 		done = n
@@ -170,6 +157,27 @@ func (d DeviceCommands) runDevice(ctx context.Context, env Env, node foundNode, 
 		tell(schema.DeviceDone, total, "")
 	}
 	return item
+}
+
+// consoleOf is the node's console, which is looked for by the node's id again when the node may have been restarted.
+func consoleOf(env Env, node gns3.Node) console.Target {
+	return console.Target{
+		Device: node.Name, Node: node.ID, Address: node.ConsoleAddress, Platform: node.Platform,
+		Locate: func(ctx context.Context) (string, error) {
+			topology, err := env.Topology(ctx)
+			if err != nil {
+				return "", err
+			}
+			if err := Opened(topology); err != nil {
+				return "", err
+			}
+			now, err := topology.ByID(node.ID, node.Name)
+			if err == nil {
+				err = Reachable(now)
+			}
+			return now.ConsoleAddress, err
+		},
+	}
 }
 
 // onlyReads refuses commands that do more than read on the platform that the device turned out to be.
