@@ -103,6 +103,17 @@ func (f publicFlags) faults() []string {
 type gns3Flags struct {
 	GNS3URL      string `name:"gns3-url" env:"COPILOT_GNS3_URL" help:"GNS3 server, such as http://127.0.0.1:3080."`
 	GNS3Insecure bool   `name:"gns3-insecure" env:"COPILOT_GNS3_INSECURE" help:"Accept any certificate of an https GNS3 server."`
+	GNS3CA       []byte `name:"gns3-ca" env:"COPILOT_GNS3_CA" type:"filecontent" help:"PEM file of certificates that an https GNS3 server's may be signed by, beside the system's." placeholder:"FILE"`
+	ConsoleHost  string `name:"gns3-console-host" env:"COPILOT_GNS3_CONSOLE_HOST" help:"Where all nodes' consoles are reached, whatever address GNS3 gives: for a server behind a tunnel or an address translation." placeholder:"HOST"`
+}
+
+// faults leaves a missing URL to those who need one.
+func (f gns3Flags) faults() []string {
+	bad := urlFaults("--gns3-url", f.GNS3URL, "http", "https")
+	if strings.ContainsAny(f.ConsoleHost, " /") {
+		bad = append(bad, "--gns3-console-host: must be a host's name or address")
+	}
+	return bad
 }
 
 // accountFlags name whom the API asks the GNS3 server as.
@@ -278,6 +289,7 @@ func (f backendFlags) backends(g gns3Flags) (stack.Backends, error) {
 	return stack.Backends{
 		TemporalAddress: f.TemporalAddress, Namespace: f.TemporalNamespace, NATSURL: f.NATSURL, NATSToken: f.NATSToken,
 		DatabaseURL: f.DatabaseURL, SecretKey: key, GNS3URL: g.GNS3URL, GNS3Insecure: g.GNS3Insecure,
+		GNS3CA: g.GNS3CA, ConsoleHost: g.ConsoleHost,
 	}, err
 }
 

@@ -41,7 +41,7 @@ func TestTheEnvironmentTwins(t *testing.T) {
 
 func TestAllFaultsAreNamedAtOnce(t *testing.T) {
 	var out, complaints bytes.Buffer
-	status := run([]string{"dev", "--listen", "nowhere", "--gns3-url", "ftp://x", "--model", "m", "--secret-key", "short", "--mode", "odd",
+	status := run([]string{"dev", "--listen", "nowhere", "--gns3-url", "ftp://x", "--gns3-console-host", "lab:80/x", "--model", "m", "--secret-key", "short", "--mode", "odd",
 		"--steps", "1", "--log-level", "loud", "--nats-url", "http://x", "--temporal-address", "x",
 		"--otlp-endpoint", "127.0.0.1:4318", "--metrics-listen", "9090", "--gns3-password", "short", "--skills", "no-such-folder", "--turn-tool-calls=-1", "--turn-tokens=-1", "--turn-cost=NaN",
 		"--user-day-tokens=-1", "--user-day-cost=1e13", "--user-minute-requests=-1", "--user-minute-turns=1000001", "--cors-origins=https://lab.example/page",
@@ -49,7 +49,7 @@ func TestAllFaultsAreNamedAtOnce(t *testing.T) {
 	if status != 1 {
 		t.Errorf("status %d", status)
 	}
-	for _, flag := range []string{"--listen", "--gns3-url", "--model-base-url", "--secret-key", "--mode", "--steps", "--log-level", "--nats-url", "--temporal-address",
+	for _, flag := range []string{"--listen", "--gns3-url", "--gns3-console-host", "--model-base-url", "--secret-key", "--mode", "--steps", "--log-level", "--nats-url", "--temporal-address",
 		"--otlp-endpoint", "--metrics-listen", "--gns3-user", "--skills", "--turn-tool-calls", "--turn-tokens", "--turn-cost", "--user-day-tokens", "--user-day-cost",
 		"--user-minute-requests", "--user-minute-turns", "--cors-origins", "--public-url"} {
 		if !strings.Contains(complaints.String(), flag+":") {

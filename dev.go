@@ -56,7 +56,7 @@ func (devCmd) Help() string {
 // Validate names every fault of the flags.
 func (d *devCmd) Validate() error {
 	return faultsError(
-		addressFaults("--listen", d.Listen), d.publicFlags.faults(), urlFaults("--gns3-url", d.GNS3URL, "http", "https"), d.accountFlags.faults(), d.labFlags.faults(d.GNS3URL),
+		addressFaults("--listen", d.Listen), d.publicFlags.faults(), d.gns3Flags.faults(), d.accountFlags.faults(), d.labFlags.faults(d.GNS3URL),
 		d.modelFlags.faults(), d.skillsFlags.faults(), d.modelHostFlags.faults(), d.backendFlags.faults(), d.limitFlags.faults(), d.webFlags.faults(),
 		d.telemetryFlags.faults(), d.logFlags.faults())
 }
@@ -76,7 +76,8 @@ func (d *devCmd) Run(ctx context.Context, c *console) error {
 	d.bound(&limits)
 	worker.Skills = d.skillsFlags.config("")
 	o := dev.Options{
-		Listen: d.Listen, PublicURL: d.PublicURL, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure, GNS3User: d.GNS3User, GNS3Password: d.GNS3Password,
+		Listen: d.Listen, PublicURL: d.PublicURL, Data: data, GNS3URL: d.GNS3URL, GNS3Insecure: d.GNS3Insecure,
+		GNS3CA: d.GNS3CA, ConsoleHost: d.ConsoleHost, GNS3User: d.GNS3User, GNS3Password: d.GNS3Password,
 		LabCampus: d.LabCampus, LabConsolePort: d.LabConsolePort, Worker: worker, NoDemoModel: d.NoDemoModel,
 		TemporalAddress: d.TemporalAddress, Namespace: d.TemporalNamespace, NATSURL: d.NATSURL, NATSToken: d.NATSToken,
 		DatabaseURL: d.DatabaseURL, Limits: limits, Telemetry: d.telemetryFlags.options(), Version: version(), Say: c.out, Log: d.logger(c),

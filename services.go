@@ -197,7 +197,7 @@ func (m *migrateCmd) Run(ctx context.Context, c *console) error {
 
 func gns3Required(g gns3Flags) []string {
 	if g.GNS3URL == "" {
-		return []string{"--gns3-url: missing"}
+		return append(g.faults(), "--gns3-url: missing")
 	}
-	return urlFaults("--gns3-url", g.GNS3URL, "http", "https")
+	return g.faults()
 }

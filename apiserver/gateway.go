@@ -33,7 +33,7 @@ type gateway struct {
 }
 
 // newGateway makes the gateway to the GNS3 server at address. It fails with CodeInvalid when that can't be read.
-func newGateway(s *Server, address string, insecure bool) (*gateway, error) {
+func newGateway(s *Server, address string, trust *tls.Config) (*gateway, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" {
 		return nil, schema.Errorf(schema.CodeInvalid, "The GNS3 URL %q can't be read.", address)
@@ -45,7 +45,7 @@ func newGateway(s *Server, address string, insecure bool) (*gateway, error) {
 	transport.IdleConnTimeout = gatewayIdle
 	transport.Proxy = nil
 	transport.DisableCompression = true // or it would ask for it by itself, and unpack what the client should get as it is
-	transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: insecure}
+	transport.TLSClientConfig = trust.Clone()
 	return &gateway{server: s, base: base, proxy: httputil.ReverseProxy{
 		Transport:     transport,
 		FlushInterval: -1, // notifications and consoles are streams

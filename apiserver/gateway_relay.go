@@ -3,6 +3,8 @@ package apiserver
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -99,6 +101,10 @@ func (u *upload) Read(p []byte) (int, error) {
 func (u *upload) fault(err error) error {
 	if u.broken.Load() {
 		return schema.Errorf(schema.CodeMalformed, "The request's body can't be read to its end.").WithCause(err)
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return schema.Errorf(schema.CodeGNS3Unavailable, "The certificate of the GNS3 server can't be verified.").
+			WithHint("Have this server started with the CA's certificate (--gns3-ca), or have it accept any (--gns3-insecure).").WithCause(err)
 	}
 	return schema.Errorf(schema.CodeGNS3Unavailable, "The GNS3 server doesn't answer.").
 		WithHint("Look whether it runs, and at the address this server was given with --gns3-url.").WithCause(err)

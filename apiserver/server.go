@@ -5,6 +5,7 @@ package apiserver
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -46,9 +47,9 @@ type Options struct {
 	GNS3      GNS3
 	Directory Directory
 	Arguments Arguments
-	// GNS3URL is where paths that aren't ours are passed on to; GNS3Insecure accepts any certificate there.
-	GNS3URL      string
-	GNS3Insecure bool
+	// GNS3URL is where paths that aren't ours are passed on to; GNS3TLS says which certificates are good there.
+	GNS3URL string
+	GNS3TLS *tls.Config
 	// ProviderURL gives the base URL of a model provider whom everybody reaches at the same one, empty for others.
 	ProviderURL func(provider string) string
 	// PublicURL is where people reach this server; when it is empty links lead to where their reader has come by.
@@ -128,7 +129,7 @@ func New(o Options) (*Server, error) {
 		publicURL: strings.TrimRight(o.PublicURL, "/"),
 	}
 	var err error
-	if s.gateway, err = newGateway(s, o.GNS3URL, o.GNS3Insecure); err != nil {
+	if s.gateway, err = newGateway(s, o.GNS3URL, o.GNS3TLS); err != nil {
 		return nil, err
 	}
 	s.deletions = newDeletions(s)

@@ -126,9 +126,17 @@ func newTransport(o Options) (http.RoundTripper, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = idleConnections
 	t.IdleConnTimeout = idleTimeout
-	t.TLSClientConfig = &tls.Config{InsecureSkipVerify: o.Insecure} // verified unless the operator says otherwise
+	var err error
+	t.TLSClientConfig, err = o.TLS()
+	return t, err
+}
+
+// TLS says which certificates are good: those that can be verified, unless the operator says otherwise. It fails with CodeInvalid when CA can't
+// be used.
+func (o Options) TLS() (*tls.Config, error) {
+	config := &tls.Config{InsecureSkipVerify: o.Insecure}
 	if len(o.CA) == 0 {
-		return t, nil
+		return config, nil
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil { // a system without a store of its own
@@ -137,8 +145,8 @@ func newTransport(o Options) (http.RoundTripper, error) {
 	if !roots.AppendCertsFromPEM(o.CA) {
 		return nil, schema.Errorf(schema.CodeInvalid, "The CA file for GNS3 holds no PEM certificate.")
 	}
-	t.TLSClientConfig.RootCAs = roots
-	return t, nil
+	config.RootCAs = roots
+	return config, nil
 }
 
 // request is one request to the API.

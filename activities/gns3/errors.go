@@ -77,7 +77,7 @@ func (c *Client) noAnswer(err error) *schema.Error {
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return c.unavailable("The certificate of the GNS3 server can't be verified.").WithCause(err).
-			WithHint("Give the CA certificate of %s in the settings, or accept unverified certificates there.", c.base)
+			WithHint("Give the CA's certificate of %s with --gns3-ca, or accept any with --gns3-insecure.", c.base)
 	}
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
 		return c.unavailable("The GNS3 server doesn't answer in time.").WithCause(err)

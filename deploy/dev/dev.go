@@ -35,6 +35,8 @@ type Options struct {
 	Data         string
 	GNS3URL      string
 	GNS3Insecure bool
+	GNS3CA       []byte
+	ConsoleHost  string // see stack.Backends
 	// GNS3User is whom the API asks as who is in which group; when it is empty, a lab that is brought along has its administrator asked.
 	GNS3User, GNS3Password string
 	// LabCampus and LabConsolePort are for the lab that is brought along; see simlab.Options.
@@ -161,7 +163,7 @@ func (s *Stack) takeLock() error {
 func (s *Stack) startBackends(ctx context.Context) (stack.Backends, error) {
 	b := stack.Backends{
 		TemporalAddress: s.o.TemporalAddress, Namespace: s.o.Namespace, NATSURL: s.o.NATSURL, NATSToken: s.o.NATSToken,
-		DatabaseURL: s.o.DatabaseURL, GNS3URL: s.o.GNS3URL, GNS3Insecure: s.o.GNS3Insecure,
+		DatabaseURL: s.o.DatabaseURL, GNS3URL: s.o.GNS3URL, GNS3Insecure: s.o.GNS3Insecure, GNS3CA: s.o.GNS3CA, ConsoleHost: s.o.ConsoleHost,
 		GNS3User: s.o.GNS3User, GNS3Password: s.o.GNS3Password,
 	}
 	var err error

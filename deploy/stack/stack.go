@@ -3,6 +3,7 @@ package stack
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,6 +43,10 @@ type Backends struct {
 	SecretKey     vault.Key
 	GNS3URL       string
 	GNS3Insecure  bool
+	// GNS3CA is PEM certificates that the GNS3 server's may be signed by, beside the system's.
+	GNS3CA []byte
+	// ConsoleHost is where the nodes' consoles are reached, in place of the address that GNS3 gives.
+	ConsoleHost string
 	// GNS3User is whom the API asks as who is in which group; nobody when it is empty.
 	GNS3User, GNS3Password string
 }
@@ -71,6 +76,7 @@ type Stack struct {
 	bus      *progress.Bus
 	vault    *vault.Vault
 	gns3     *gns3.Client
+	trust    *tls.Config // which certificates of the GNS3 server are good
 
 	telemetry  *telemetry.Telemetry
 	metrics    *observe.Metrics // nil when nothing is measured
@@ -88,7 +94,11 @@ func Open(ctx context.Context, b Backends, t *telemetry.Telemetry, log *slog.Log
 			s.Close()
 		}
 	}()
-	if s.gns3, err = gns3.New(b.GNS3URL, gns3.Options{Insecure: b.GNS3Insecure, Logger: log}); err != nil {
+	server := gns3.Options{Insecure: b.GNS3Insecure, CA: b.GNS3CA, ConsoleHost: b.ConsoleHost, Logger: log}
+	if s.gns3, err = gns3.New(b.GNS3URL, server); err != nil {
+		return nil, err
+	}
+	if s.trust, err = server.TLS(); err != nil {
 		return nil, err
 	}
 	if s.store, err = store.Open(store.Options{URL: b.DatabaseURL}); err != nil {
@@ -305,7 +315,7 @@ func (s *Stack) StartAPI(l net.Listener, o APIOptions) (*API, error) {
 	server, err := apiserver.New(apiserver.Options{
 		Temporal: s.temporal, Namespace: s.backends.Namespace, Store: s.store, Bus: s.bus, Vault: s.vault,
 		GNS3: s.gns3, Directory: directory,
-		Arguments: registry, GNS3URL: s.backends.GNS3URL, GNS3Insecure: s.backends.GNS3Insecure, PublicURL: o.PublicURL,
+		Arguments: registry, GNS3URL: s.backends.GNS3URL, GNS3TLS: s.trust, PublicURL: o.PublicURL,
 		ProviderURL: llm.ProviderURL, Limits: o.Limits, Version: o.Version, Log: s.log,
 		Tracer: s.telemetry.Tracer(), Propagator: telemetry.Propagator(), Metrics: s.metrics,
 	})
