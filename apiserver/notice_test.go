@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,15 @@ func TestWaitingShowsItsBounds(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
+	}
+	call.Reasons = slices.Repeat(call.Reasons, 500)
+	if many := (words{}).waiting(slices.Repeat([]schema.PendingTool{call}, 300), "", time.Minute, time.Time{}); len(many) > 40_000 ||
+		!strings.Contains(many, "and 280 more calls") || !strings.Contains(many, "and 491 more, which") {
+		t.Errorf("of many calls %d bytes:\n%.3000s", len(many), many)
+	}
+	call.Preview = nil
+	if without := (words{}).waiting([]schema.PendingTool{call}, "", time.Minute, time.Time{}); !strings.Contains(without, "The page shows the lines.") {
+		t.Errorf("without a preview:\n%s", without)
 	}
 	if len(text) > 20_000 {
 		t.Errorf("%d bytes", len(text))

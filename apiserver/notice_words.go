@@ -3,6 +3,7 @@ package apiserver
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -16,10 +17,12 @@ type words struct {
 	page     string // the address of the page where people decide
 }
 
-// Bounds of what a notice shows of the lines; the page has them all.
+// Bounds of what a notice shows: calls, reasons of each, lines of all together, and bytes of each line. The page has them all.
 const (
-	noticeLines = 40
-	noticeLine  = 200
+	noticeCalls   = 20
+	noticeReasons = 10
+	noticeLines   = 40
+	noticeLine    = 200
 )
 
 func (w words) say(english, chinese string, args ...any) string {
@@ -38,11 +41,11 @@ func (w words) link(project, session, hitlSession string) string {
 func (w words) waiting(calls []schema.PendingTool, link string, left time.Duration, until time.Time) string {
 	parts := []string{w.say("**Approval needed. Nothing has been sent or changed yet.**", "**需要审批。尚未发送任何内容，也未做任何更改。**")}
 	room := noticeLines
-	for _, c := range calls {
-		parts = append(parts, w.call(c))
-		if block := w.lines(c.Preview, &room); block != "" {
-			parts = append(parts, block)
-		}
+	for _, c := range calls[:min(len(calls), noticeCalls)] {
+		parts = append(parts, w.call(c), w.lines(c.Preview, &room))
+	}
+	if more := len(calls) - noticeCalls; more > 0 {
+		parts = append(parts, w.say("… and %d more calls, which the page shows", "…… 还有 %d 个调用，请在页面中查看", more))
 	}
 	at := until.UTC().Format("15:04:05") + " UTC"
 	parts = append(parts, w.say("[**Confirm, reject or modify**](%s) within %s, by %s. After that it expires, and nothing happens.",
@@ -57,24 +60,27 @@ func (w words) call(c schema.PendingTool) string {
 	if c.ConfirmationsRequired > 1 {
 		text += w.say(" It needs %d confirmations.", "需要确认 %d 次。", c.ConfirmationsRequired)
 	}
-	for _, reason := range c.Reasons {
-		text += "\n- " + escape(reason)
-	}
-	if c.Preview == nil {
-		return text
-	}
-	for _, d := range c.Preview.Devices {
-		if d.Problem != "" {
-			text += "\n- " + escape(d.Name+": "+d.Problem)
+	points := slices.Clone(c.Reasons)
+	if c.Preview != nil {
+		for _, d := range c.Preview.Devices {
+			if d.Problem != "" {
+				points = append(points, d.Name+": "+d.Problem)
+			}
 		}
+	}
+	for _, point := range points[:min(len(points), noticeReasons)] {
+		text += "\n- " + escape(schema.CutText(point, noticeLine))
+	}
+	if more := len(points) - noticeReasons; more > 0 {
+		text += w.say("\n- … and %d more, which the page shows", "\n- …… 还有 %d 条，请在页面中查看", more)
 	}
 	return text
 }
 
 // lines is a block of what would be sent, device by device, as far as there is room.
 func (w words) lines(p *schema.Preview, room *int) string {
-	if p == nil {
-		return ""
+	if p == nil { // a very large change comes without
+		return w.say("The page shows the lines.", "具体内容请在页面中查看。")
 	}
 	var b strings.Builder
 	left := 0

@@ -253,6 +253,9 @@ function leave() {
 
 $("login-form").addEventListener("submit", submitLogin);
 $("login").addEventListener("cancel", (e) => e.preventDefault());
+$("login").addEventListener("close", () => { // a browser lets a second Escape through
+  if (!token() || state.token !== token()) askLogin("");
+});
 $("reuse").addEventListener("click", () => {
   reuse();
   entered().catch((failure) => loginError(failure.text || String(failure)));
