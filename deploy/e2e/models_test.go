@@ -27,18 +27,13 @@ func testModels(t *testing.T) {
 	p.signIn(t)
 
 	p.step(t, "model settings: none yet", func(t *testing.T) {
-		p.openProfile(t)
+		p.openManagement(t)
+		p.openProfile(t, "admin")
 		p.see(t, dialog, "No configurations yet")
 	})
 
 	p.step(t, "model settings: create a default", func(t *testing.T) {
-		p.click(t, newConfig, "New Configuration")
-		p.click(t, "mat-button-toggle button", "Custom Mode")
-		p.fill(t, "input[formcontrolname=name]", "lab-model")
-		p.choose(t, "mat-select[formcontrolname=provider]", "OpenAI")
-		p.fill(t, "input[formcontrolname=base_url]", site.model.BaseURL())
-		p.fill(t, "input[formcontrolname=model]", "scripted-one")
-		p.fill(t, "input[formcontrolname=api_key]", modelKey)
+		p.fillModel(t, "lab-model", "OpenAI", site.model.BaseURL(), "scripted-one")
 		p.choose(t, "mat-select[formcontrolname=copilot_mode]", "Lab Automation Assistant")
 		p.click(t, "mat-checkbox[formcontrolname=is_default] input", "")
 		p.picture(t, "model settings: the form")
@@ -58,12 +53,7 @@ func testModels(t *testing.T) {
 	})
 
 	p.step(t, "model settings: Ollama without an address", func(t *testing.T) {
-		p.click(t, newConfig, "New Configuration")
-		p.click(t, "mat-button-toggle button", "Custom Mode")
-		p.fill(t, "input[formcontrolname=name]", "at-home")
-		p.choose(t, "mat-select[formcontrolname=provider]", "Ollama")
-		p.fill(t, "input[formcontrolname=model]", "qwen3")
-		p.fill(t, "input[formcontrolname=api_key]", "none-is-needed")
+		p.fillModel(t, "at-home", "Ollama", "", "qwen3")
 		p.click(t, dialog+" button", "Create")
 		p.see(t, configRows, "qwen3")
 		if got := site.lab.model(t, "at-home").Config.BaseURL; got != "http://127.0.0.1:11434/v1" {
@@ -97,13 +87,7 @@ func testModels(t *testing.T) {
 	})
 
 	p.step(t, "model settings: a wrong base URL is explained", func(t *testing.T) {
-		p.click(t, newConfig, "New Configuration")
-		p.click(t, "mat-button-toggle button", "Custom Mode")
-		p.fill(t, "input[formcontrolname=name]", "nowhere")
-		p.choose(t, "mat-select[formcontrolname=provider]", "OpenAI")
-		p.fill(t, "input[formcontrolname=base_url]", "not an address")
-		p.fill(t, "input[formcontrolname=model]", "m")
-		p.fill(t, "input[formcontrolname=api_key]", modelKey)
+		p.fillModel(t, "nowhere", "OpenAI", "not an address", "m")
 		p.click(t, dialog+" button", "Create")
 		p.see(t, notice, "base_url: must be an http or https address")
 	})
@@ -161,13 +145,36 @@ func (p *page) asks(t *testing.T, message, model, mode string) {
 	}
 }
 
-// openProfile opens the administrator's model configurations, which the page has under the users.
-func (p *page) openProfile(t *testing.T) {
+// openManagement opens the list of users.
+func (p *page) openManagement(t *testing.T) {
 	t.Helper()
 	p.click(t, "mat-toolbar button", "more_vert")
 	p.click(t, menuItem, "Management")
-	p.click(t, "mat-row button", "psychology")
-	p.see(t, dialog, "LLM Model Configurations")
+}
+
+// openProfile opens the model configurations of a user or a group, in the list of these.
+func (p *page) openProfile(t *testing.T, name string) {
+	t.Helper()
+	const rows = ":is(mat-row, tr.mat-mdc-row)" // the one of users, the other of groups
+	p.find(t, rows, name)
+	at := slices.IndexFunc(p.texts(t, rows), func(row string) bool { return strings.HasPrefix(row, name) })
+	p.clickNth(t, rows+" button", "psychology", max(at, 0))
+	p.see(t, dialog, "AI Profiles - "+name)
+	p.see(t, dialog, "New Configuration")
+}
+
+// fillModel fills the form of a new configuration, in the mode with all fields; an empty base URL is left to the provider.
+func (p *page) fillModel(t *testing.T, name, provider, baseURL, model string) {
+	t.Helper()
+	p.click(t, newConfig, "New Configuration")
+	p.click(t, "mat-button-toggle button", "Custom Mode")
+	p.fill(t, "input[formcontrolname=name]", name)
+	p.choose(t, "mat-select[formcontrolname=provider]", provider)
+	if baseURL != "" {
+		p.fill(t, "input[formcontrolname=base_url]", baseURL)
+	}
+	p.fill(t, "input[formcontrolname=model]", model)
+	p.fill(t, "input[formcontrolname=api_key]", modelKey)
 }
 
 // row clicks the nth button of a configuration: default, edit, delete.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// testUser comes as an ordinary user of GNS3, who has the role User and a model that an administrator has configured for them.
+// testUser comes as an ordinary user of GNS3, who has the role User, and models that an administrator has configured for them and for their group.
 func testUser(t *testing.T) {
 	name, password := "e2e-"+uuid.NewString()[:8], "Copilot-lab-1"
 	site.lab.withUser(t, name, password)
@@ -23,8 +23,19 @@ func testUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Close()
-	p := newPage(t)
 
+	admin := newPage(t)
+	admin.step(t, "ordinary user: an administrator configures a model for a group", func(t *testing.T) {
+		admin.signIn(t)
+		admin.openManagement(t)
+		admin.click(t, ".management__tab-link", "Groups")
+		admin.openProfile(t, name)
+		admin.fillModel(t, "the-groups", "OpenAI", site.model.BaseURL(), "scripted-for-all")
+		admin.click(t, dialog+" button", "Create")
+		admin.see(t, configRows, "scripted-for-all")
+	})
+
+	p := newPage(t)
 	p.step(t, "ordinary user: chat", func(t *testing.T) {
 		p.signInAs(t, name, password)
 		p.openProject(t)
@@ -42,19 +53,28 @@ func testUser(t *testing.T) {
 		p.titles(t, "A scripted title")
 	})
 
-	p.step(t, "ordinary user: mode switch", func(t *testing.T) {
+	p.step(t, "ordinary user: the group's model, and a mode", func(t *testing.T) {
 		p.click(t, modelChip, "")
+		p.see(t, menuItem, "scripted-for-all")
+		p.see(t, menuItem, "Group")
+		p.picture(t, "ordinary user: the model menu")
 		p.click(t, menuItem, "Teaching Assistant")
 		p.see(t, notice, "Switched to Teaching Assistant mode")
 	})
 }
 
-// withUser makes a user with the role User on everything, and a model configuration of theirs, until the test has ended.
+// withUser makes a user with the role User on everything, in a group of that name, and a model configuration of theirs, until the test has ended.
 func (l *lab) withUser(t *testing.T, name, password string) {
 	t.Helper()
 	var user schema.User
 	l.must(t, http.MethodPost, "/v3/access/users", map[string]any{"username": name, "password": password}, &user)
 	t.Cleanup(func() { l.must(t, http.MethodDelete, "/v3/access/users/"+user.ID, nil, nil) })
+	var group struct {
+		ID string `json:"user_group_id"`
+	}
+	l.must(t, http.MethodPost, "/v3/access/groups", map[string]any{"name": name}, &group)
+	t.Cleanup(func() { l.must(t, http.MethodDelete, "/v3/access/groups/"+group.ID, nil, nil) })
+	l.must(t, http.MethodPut, "/v3/access/groups/"+group.ID+"/members/"+user.ID, nil, nil)
 	var roles []struct {
 		Name string `json:"name"`
 		ID   string `json:"role_id"`
