@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 	"gns3copilot/schema"
 	"gns3copilot/schema/observe"
 	"gns3copilot/schema/vault"
+
+	"github.com/alecthomas/kong"
 )
 
 // The flag groups that commands share. Each gives its faults as a list, so that a command's Validate can name all at once.
@@ -366,7 +369,33 @@ func faultsError(lists ...[]string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return errors.New("these settings can't be used:\n  " + strings.Join(all, "\n  "))
+	return errors.New("these settings can't be used:\n  " + strings.Join(all, "\n  ") + "\nEach setting has a variable too: --gns3-url is COPILOT_GNS3_URL.")
+}
+
+// envPrefix begins the names of variables that settings are read from.
+const envPrefix = "COPILOT"
+
+// notSettings are variables that begin so and are none: those of tests, and what Kubernetes and Docker set to tell of a service that is named so.
+var notSettings = regexp.MustCompile(`^COPILOT_(TEST|E2E)_|_SERVICE_|_PORT(_|$)`)
+
+// unknownVariables lists variables that look like settings and are none, such as ones that are misspelt.
+func unknownVariables(app *kong.Application) []string {
+	known := map[string]bool{}
+	for _, command := range app.Children {
+		for _, flag := range command.Flags {
+			for _, name := range flag.Envs {
+				known[name] = true
+			}
+		}
+	}
+	var unknown []string
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, envPrefix+"_") && !known[name] && !notSettings.MatchString(name) {
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown
 }
 
 func urlFaults(flag, value string, schemes ...string) []string {

@@ -43,7 +43,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	exited, status := false, 0
 	parser, err := kong.New(&c, kong.Name("gns3-copilot"),
 		kong.Description("An assistant for network labs on GNS3. Every flag can also be set as an environment variable: --gns3-url is COPILOT_GNS3_URL."),
-		kong.DefaultEnvars("COPILOT"), kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.DefaultEnvars(envPrefix), kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Vars{"data": defaultData(), "cache": defaultCache()},
 		kong.Exit(func(code int) { exited, status = true, code }))
 	if err != nil {
@@ -52,6 +52,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	parsed, err := parser.Parse(args)
 	if exited { // --help has been printed
 		return status
+	}
+	for _, name := range unknownVariables(parser.Model) {
+		fmt.Fprintf(stderr, "gns3-copilot: the variable %s is set, and no setting is named so\n", name)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "gns3-copilot: %v\nTry: gns3-copilot %s--help\n", err, commandOf(err))
