@@ -390,10 +390,13 @@ func (w *world) view(p *person, project string) map[string]string {
 		}
 		for _, tail := range tails {
 			status, body := w.raw(p, http.MethodGet, u.chatPath("/sessions/"+s.session+tail), "")
-			view[at+tail] = fmt.Sprint(status, " ", remaining.ReplaceAllString(body, `"remaining":0`))
+			view[at+tail] = fmt.Sprint(status, " ", withinTime.ReplaceAllString(remaining.ReplaceAllString(body, `"remaining":0`), "within a while"))
 		}
 	}
 	return view
 }
 
-var remaining = regexp.MustCompile(`"remaining":\d+`)
+var (
+	remaining  = regexp.MustCompile(`"remaining":\d+`)
+	withinTime = regexp.MustCompile(`within \d+ (minute|second|hour)s?`)
+)
