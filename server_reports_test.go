@@ -35,6 +35,15 @@ func TestF28NamesOfVariables(t *testing.T) {
 	}
 }
 
+// TestF28StartsAndSaysWhatIsMissing: a GNS3 server that isn't there keeps nothing from starting, and is named.
+func TestF28StartsAndSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	p, _ := start(t, true, "dev", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--gns3-url", "http://127.0.0.1:1")
+	if out := p.out.String(); !strings.Contains(out, "http://127.0.0.1:1 (no answer yet") {
+		t.Errorf("%s", out)
+	}
+}
+
 // TestF15AbortAtAnotherReplica: an API that hasn't begun a turn ends it as well as the one that has, and the client at the other sees its end.
 func TestF15AbortAtAnotherReplica(t *testing.T) {
 	t.Parallel()

@@ -327,3 +327,20 @@ func TestNodesOfOneName(t *testing.T) {
 		t.Errorf("%+v, and there is %+v", it, nodes)
 	}
 }
+
+// TestF28WrongServer: with a GNS3 server that isn't there the health check and the chat say the same, and which one they miss.
+func TestF28WrongServer(t *testing.T) {
+	const nowhere = "http://127.0.0.1:1"
+	o := options(t.TempDir())
+	o.GNS3URL = nowhere
+	s := startWith(t, o)
+	u := user{Client: client.New(s.URL(), nil), t: t, project: "00000000-0000-4000-8000-000000000000"}
+	ready := u.askAt(s, http.MethodGet, "/readyz", "")
+	chat := u.askAt(s, http.MethodPost, chatPath(u.project, "/stream"), ask(newSession(), "hello"), "Authorization", "Bearer a.b.c")
+	for what, a := range map[string]answer{"the health check": ready, "the chat": chat} {
+		checkRefused(t, what, a, http.StatusBadGateway, schema.CodeGNS3Unavailable)
+	}
+	if ready.Message != chat.Message || ready.Hint != chat.Hint || !strings.Contains(ready.Hint, nowhere) {
+		t.Errorf("%s\n%s", ready.text, chat.text)
+	}
+}

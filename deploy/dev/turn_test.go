@@ -139,6 +139,7 @@ func TestCallsThatDoNotRun(t *testing.T) {
 		"forbidden":       {commandsTool, `{"device_configs": [{"device_name": "R1", "commands": ["show version", "debug all"]}]}`, "Nothing was sent"},
 		"unknown tool":    {"delete_everything", `{}`, "no tool named"},
 		"broken JSON":     {commandsTool, `{"device_configs": [`, "not a JSON object"},
+		"no JSON":         {commandsTool, `{bad`, "not a JSON object"},
 		"cut envelope":    {commandsTool, `{"tool_input": "[{\"device_name\": \"R1\", "}`, "not a JSON object"},
 		"two objects":     {commandsTool, `{"a":1}{"b":2}`, "not a JSON object"},
 		"missing field":   {commandsTool, `{"device_configs": [{"device_name": "R1"}]}`, "commands"},

@@ -134,3 +134,33 @@ func TestTheToolsOfAModeAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsOfferedThatIsRefused: neither a prompt nor a tool's description names a command that is never sent.
+func TestNothingIsOfferedThatIsRefused(t *testing.T) {
+	l := builtIn(t)
+	r, err := newRegistry(nil, l.Policy, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := l.Policy().Commands("cisco_ios", []string{"debug"}); v.Action != policy.Refuse {
+		t.Fatalf("debug is not refused: %+v", v)
+	}
+	words := 0
+	for _, mode := range modes() {
+		text := l.System(mode, "") + l.Title()
+		for _, tool := range r.Definitions(mode) {
+			text += " " + tool.Metadata().Description
+		}
+		for _, word := range regexp.MustCompile(`[A-Za-z][A-Za-z-]+`).FindAllString(text, -1) {
+			words++
+			for _, platform := range []string{"cisco_ios", "frr", "vpcs"} {
+				if v := l.Policy().Commands(platform, []string{strings.ToLower(word)}); v.Action == policy.Refuse {
+					t.Errorf("%s names %s, which is never sent to %s", mode, word, platform)
+				}
+			}
+		}
+	}
+	if words < 500 {
+		t.Errorf("looked at %d words only", words)
+	}
+}
