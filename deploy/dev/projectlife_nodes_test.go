@@ -5,7 +5,9 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
+	"gns3copilot/apiserver/client"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/deploy/simlab"
 	"gns3copilot/schema"
@@ -148,5 +150,43 @@ func TestComputeOnAnotherHost(t *testing.T) {
 		if !strings.Contains(r.Data[1].Error, want) {
 			t.Errorf("%q is not in %q", want, r.Data[1].Error)
 		}
+	}
+}
+
+// TestNodesSwapUnderAWaitingPush lets a confirmed change wait for a console that another change uses, and the node come back at another port
+// meanwhile, where the right to write has to be taken anew. Another node is at the port that was waited for.
+func TestNodesSwapUnderAWaitingPush(t *testing.T) {
+	u, first, second := login(t, "admin"), newSession(), newSession()
+	device := u.twoRouters("Waiting " + first)
+	if err := suite.lab.SetFault(device["R1"], simlab.Fault{Slow: 5 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	begin := func(session, line string, state schema.DeviceState) *client.Stream {
+		stream, _ := propose(t, u, session, "push of "+session, call(configTool, configure("R1", "interface Loopback7", line)), text("done"))
+		if _, err := u.Confirm(t.Context(), u.project, session, schema.ConfirmRequest{ConfirmAll: true}); err != nil {
+			t.Fatal(err)
+		}
+		until(t, stream, func(ev client.Received) bool {
+			return ev.Type == schema.EventDeviceProgress && ev.DeviceProgress.State == state
+		})
+		return stream
+	}
+	broken := begin(first, "description of the first", schema.DeviceRunning)
+	waits := begin(second, "description of the second", schema.DeviceWaiting)
+	if err := suite.lab.SetFault(device["R1"], simlab.Fault{}); err != nil {
+		t.Fatal(err)
+	}
+	swapPorts(t, device["R1"], device["R2"])
+	if r := toolResult(t, until(t, broken, isType(schema.EventDone))); r.Success {
+		t.Errorf("the push whose console went: %+v", r)
+	}
+	if r := toolResult(t, until(t, waits, isType(schema.EventDone))); !r.Success {
+		t.Errorf("the push that waited: %+v", r)
+	}
+	if n := sent(device["R1"], "description of the second"); n != 1 {
+		t.Errorf("R1 was sent the line %d times", n)
+	}
+	if lines := suite.lab.Lines(device["R2"]); len(lines) > 0 {
+		t.Errorf("R2 was sent %q", lines)
 	}
 }
