@@ -118,12 +118,13 @@ func (d *deletions) forget(ctx context.Context, p store.DeletedProject) error {
 	return s.store.Forgotten(ctx, p)
 }
 
-// deletes tells which project the GNS3 server has deleted with this answer, "" when none.
-func deletes(res *http.Response) string {
-	if res.Request.Method != http.MethodDelete || res.StatusCode != http.StatusNoContent {
+// deletes tells which project the GNS3 server has deleted by answering a request with this status, "" when none. The whole path counts: images
+// have names of their users' choice, which may end like a project's path.
+func deletes(asked *http.Request, status int) string {
+	if asked.Method != http.MethodDelete || status != http.StatusNoContent {
 		return ""
 	}
-	_, id, found := strings.Cut(strings.TrimSuffix(res.Request.URL.Path, "/"), "/v3/projects/")
+	id, found := strings.CutPrefix(strings.TrimSuffix(asked.URL.Path, "/"), "/v3/projects/")
 	parsed, err := uuid.Parse(id)
 	if !found || err != nil {
 		return ""

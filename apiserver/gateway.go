@@ -93,7 +93,7 @@ func (g *gateway) pass(c echo.Context) error {
 		if res.StatusCode/100 == 2 {
 			g.server.identities.ended(in)
 		}
-		if id := deletes(res); id != "" {
+		if id := deletes(in, res.StatusCode); id != "" {
 			g.server.ProjectDeleted(ctx, id)
 		}
 		if res.StatusCode == http.StatusSwitchingProtocols || endless(in.URL.Path) {
