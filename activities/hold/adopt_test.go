@@ -72,3 +72,17 @@ func TestTokensComeBeforeTheAccount(t *testing.T) {
 		w.after(2*firstWait, "p/account", "q/account")
 	})
 }
+
+// TestTheAccountComesAfterARefusedToken: a login that has ended without anybody's word is still in the vault.
+func TestTheAccountComesAfterARefusedToken(t *testing.T) {
+	run(t, nil, func(w world) {
+		a := &account{lab: w.lab}
+		w.holder.Adopt(a, a.open)
+		w.tell(kept("t1", "p", "token"))
+		w.set("t1", schema.TurnWaitingApproval)
+		w.after(2*settle, "p/token")
+		w.answer("token", schema.CodeUnauthorized)
+		w.breakOff()
+		w.after(2*firstWait, "p/account")
+	})
+}

@@ -241,6 +241,30 @@ func TestRefusedTokenKeepsTheConnection(t *testing.T) {
 	})
 }
 
+// TestRefusedTokenIsNotTheLast: whose login has ended, without anybody's word, doesn't cost the others their lab when the connection breaks.
+func TestRefusedTokenIsNotTheLast(t *testing.T) {
+	run(t, nil, func(w world) {
+		for _, turn := range []string{"bob", "ada"} {
+			w.tell(kept(turn, "p", turn))
+			w.set(turn, schema.TurnWaitingApproval)
+			w.after(2*settle, "p/bob")
+		}
+		w.answer("ada", schema.CodeUnauthorized) // whose token is the newer one
+		w.breakOff()
+		w.after(2*firstWait, "p/bob")
+		w.answer("bob", schema.CodeForbidden)
+		w.breakOff()
+		w.after(2 * firstWait)
+		begun := w.tries()
+		w.after(5 * deniedWait)
+		if n := w.tries() - begun; n > 12 {
+			t.Errorf("refused logins were tried %d times in 5 minutes", n)
+		}
+		w.answer("bob", "") // who has the right again
+		w.after(2*deniedWait, "p/bob")
+	})
+}
+
 func TestBrokenConnectionIsFoundAgain(t *testing.T) {
 	run(t, nil, func(w world) {
 		w.tell(kept("t1", "p", "token"))

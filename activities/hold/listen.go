@@ -12,45 +12,51 @@ func (h *Holder) hold(ctx context.Context, p *project, first time.Duration) {
 	if !pause(ctx, first, nil) {
 		return
 	}
+	refused := map[string]bool{} // logins, by their tokens; the account has none
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		begun := time.Now()
-		denied := true
-		if listen := h.listener(p); listen != nil {
+		token, listen := h.login(p, refused)
+		next, news := deniedWait, (<-chan struct{})(p.news)
+		if listen != nil {
 			err := listen(ctx)
 			if ctx.Err() != nil {
 				return
 			}
-			denied = schema.CodeOf(err) != schema.CodeGNS3Unavailable
 			if time.Since(begun) > lastWait { // it was held until then
 				wait = firstWait
 			}
 			if wait == firstWait { // the tries that follow would say the same
 				h.log.WarnContext(ctx, p.missed(), "project", p.id, "error", err)
 			}
-		}
-		next, news := wait, (<-chan struct{})(nil)
-		if denied {
-			next, news = deniedWait, p.news
+			if schema.CodeOf(err) != schema.CodeGNS3Unavailable {
+				refused[token] = true // another's may do
+				continue
+			}
+			next, news = wait, nil
 		}
 		if !pause(ctx, next, news) {
 			return
 		}
+		clear(refused)
 	}
 }
 
-// listener is how to listen now, nil when there is no login for it: with a turn's token before the account's.
-func (h *Holder) listener(p *project) func(context.Context) error {
-	token := h.token(p)
-	if token != "" || p.own {
-		return func(ctx context.Context) error { return p.listen(ctx, token) }
+// login is what to listen with now, and how: a turn's token before the account, and nothing that was refused. Without one listen is nil.
+func (h *Holder) login(p *project, refused map[string]bool) (token string, listen func(context.Context) error) {
+	token = h.token(p, refused)
+	switch {
+	case token == "" && refused[token]:
+		return "", nil
+	case token != "" || p.own:
+		return token, func(ctx context.Context) error { return p.listen(ctx, token) }
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.account == nil || p.id == everything {
-		return nil
+		return "", nil
 	}
 	account := h.account
-	return func(ctx context.Context) error { return account.Listen(ctx, p.id) }
+	return "", func(ctx context.Context) error { return account.Listen(ctx, p.id) }
 }
 
 // missed is what doesn't happen while there is no connection, for the log.
@@ -61,8 +67,8 @@ func (p *project) missed() string {
 	return "project not held"
 }
 
-// token is the newest of the project's turns, "" when none of them has one.
-func (h *Holder) token(p *project) string {
+// token is the newest of the project's turns that wasn't refused, "" when none of them has one.
+func (h *Holder) token(p *project, refused map[string]bool) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	select {
@@ -71,7 +77,7 @@ func (h *Holder) token(p *project) string {
 	}
 	var newest turn
 	for _, t := range p.turns {
-		if !t.doubted && t.Until.After(newest.Until) {
+		if !t.doubted && !refused[t.Token] && t.Until.After(newest.Until) {
 			newest = *t
 		}
 	}
