@@ -59,7 +59,7 @@ func TestEscape(t *testing.T) {
 		"<img src=x onerror=alert(1)>":                   `\<img src=x onerror=alert(1)\>`,
 		"**Confirmed** by `admin`":                       "\\*\\*Confirmed\\*\\* by \\`admin\\`",
 		"one\n\n# two\r\n- three":                        `one  \# two  - three`,
-		"https://evil www.evil a@evil":                   `https\://evil www\.evil a\@evil`,
+		"https://evil www.evil Www.evil a@evil":          `https\://evil www\.evil Www\.evil a\@evil`,
 		"right\u202eleft \x1b[31mred\x1b[0m &lt;\\":      `rightleft \[31mred\[0m \&lt;\\`,
 		"![](http://evil/pixel) {{x}} ~~gone~~ |a| $y_1": `\!\[\](http\://evil/pixel) \{\{x}} \~\~gone\~\~ \|a\| \$y\_1`,
 	} {

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -166,11 +167,16 @@ func plain(s string) string {
 // escaper takes the meaning from what Markdown, or the HTML in it, would act on; addresses and mail addresses become links by themselves.
 var escaper = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "{", `\{`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "|", `\|`, "~", `\~`, "&", `\&`, "!", `\!`, "@", `\@`,
-	"://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "$", `\$`,
+	"://", `\://`, "$", `\$`,
 )
 
+// www begins an address, in any letters.
+var www = regexp.MustCompile(`(?i)(www)\.`)
+
 // escape makes text of people, models and devices safe to stand in Markdown.
-func escape(s string) string { return escaper.Replace(strings.TrimSpace(plain(s))) }
+func escape(s string) string {
+	return www.ReplaceAllString(escaper.Replace(strings.TrimSpace(plain(s))), `$1\.`)
+}
 
 // code is text as a code span.
 func code(s string) string { return "`" + strings.ReplaceAll(plain(s), "`", "'") + "`" }
