@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/cache"
 	"gns3copilot/schema/store"
 
 	"go.temporal.io/api/serviceerror"
@@ -55,17 +56,46 @@ func (s *Server) decided(ctx context.Context, r request, in *inboxInput) (*body[
 	return &body[[]schema.InboxItem]{Body: items}, nil
 }
 
-// visibleProjects asks the GNS3 server which projects the caller may see.
+// visibleProjects asks the GNS3 server which projects the caller may see, of those in which something has asked for a human's word.
 func (s *Server) visibleProjects(ctx context.Context, r request, only string) ([]string, error) {
 	if only = strings.ToLower(only); only != "" { // as in paths
 		return []string{only}, s.project(ctx, r.caller, only, "")
 	}
-	projects, err := s.gns3.Projects(ctx, r.token)
-	ids := []string{}
-	for _, p := range projects {
+	listed, err := s.gns3.Projects(ctx, r.token)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, p := range listed {
 		ids = append(ids, p.ID)
 	}
-	return ids, err
+	asked, err := s.store.AskedIn(ctx, ids)
+	if err != nil || r.IsSuperadmin { // to whom GNS3 refuses nothing
+		return asked, err
+	}
+	visible := []string{}
+	for _, id := range asked {
+		may, err := s.maySee.Get(ctx, cache.KeyOf(r.token, id), func(ctx context.Context) (bool, error) { return s.askMaySee(ctx, r.caller, id) })
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			visible = append(visible, id)
+		}
+	}
+	return visible, nil
+}
+
+// maySeeLife is how long it is believed that somebody may see a project which GNS3 lists.
+const maySeeLife = 30 * time.Second
+
+// askMaySee asks of one project: GNS3's list has also those that it refuses to show, to whoever has the right to the list.
+func (s *Server) askMaySee(ctx context.Context, who caller, id string) (bool, error) {
+	err := s.project(ctx, who, id, "")
+	if schema.CodeOf(err) == schema.CodeNotFound {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func inboxItems(rows []store.Approval) []schema.InboxItem {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"gns3copilot/schema"
+	"gns3copilot/schema/cache"
 	"gns3copilot/schema/observe"
 	"gns3copilot/schema/progress"
 	"gns3copilot/schema/store"
@@ -98,6 +99,7 @@ type Server struct {
 	directory   Directory
 	arguments   Arguments
 	identities  *identities
+	maySee      *cache.Cache[bool] // a listed project
 	limits      Limits
 	providerURL func(provider string) string
 	// requests and turns bound what one user may do in a minute.
@@ -123,7 +125,7 @@ var installErrors sync.Once
 func New(o Options) (*Server, error) {
 	s := &Server{
 		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, directory: o.Directory,
-		arguments: o.Arguments, identities: newIdentities(o.GNS3),
+		arguments: o.Arguments, identities: newIdentities(o.GNS3), maySee: cache.New[bool](maySeeLife, time.Now),
 		limits: o.Limits, requests: newRates(o.Limits.UserMinuteRequests), turns: newRates(o.Limits.UserMinuteTurns),
 		providerURL: o.ProviderURL, log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
 		publicURL: strings.TrimRight(o.PublicURL, "/"),

@@ -72,6 +72,16 @@ func (s *Store) Decided(ctx context.Context, projects []string, limit int) ([]Ap
 	return s.approvals(ctx, "state <> ? AND project_id IN ?", "COALESCE(decided_at, created_at) DESC, created_at DESC, ordinal DESC", limit, schema.ApprovalPending, projects)
 }
 
+// AskedIn are those of the projects in which calls have asked for a human's word.
+func (s *Store) AskedIn(ctx context.Context, projects []string) ([]string, error) {
+	asked := []string{}
+	err := s.read.WithContext(ctx).Model(&Approval{}).Where("project_id IN ?", projects).Distinct().Order("project_id").Pluck("project_id", &asked).Error
+	if err != nil {
+		return nil, fmt.Errorf("list projects with approvals: %w", domainError(err))
+	}
+	return asked, nil
+}
+
 func (s *Store) approvals(ctx context.Context, where, order string, limit int, args ...any) ([]Approval, error) {
 	rows := []Approval{}
 	if err := s.read.WithContext(ctx).Where(where, args...).Order(order).Limit(limit).Find(&rows).Error; err != nil {
