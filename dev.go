@@ -23,6 +23,7 @@ type devCmd struct {
 	priceFlags
 	backendFlags
 	limitFlags
+	//lint:ignore SA5008 kong takes several
 	webFlags `set:"user_requests=0" set:"user_turns=0"`
 	telemetryFlags
 	logFlags

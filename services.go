@@ -20,6 +20,7 @@ type apiCmd struct {
 	modelHostFlags
 	backendFlags
 	limitFlags
+	//lint:ignore SA5008 kong takes several
 	webFlags `set:"user_requests=6000" set:"user_turns=120"`
 	telemetryFlags
 	logFlags

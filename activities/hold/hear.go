@@ -31,7 +31,13 @@ func (h *Holder) hearAll() {
 func (h *Holder) runs(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.running = ctx; ctx != nil {
-		h.hearAll()
-	}
+	h.running = ctx
+	h.hearAll()
+}
+
+// rests notes that nothing is begun any more.
+func (h *Holder) rests() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.running = nil
 }

@@ -124,7 +124,7 @@ func New(tokens Tokens, turns Turns, lab Lab, log *slog.Logger) *Holder {
 func (h *Holder) Run(ctx context.Context) {
 	defer h.holding.Wait()
 	h.runs(ctx)
-	defer h.runs(nil)
+	defer h.rests()
 	h.holding.Go(func() { h.look(ctx) })
 	for ctx.Err() == nil {
 		fresh := false // what is told first is under way already
