@@ -27,7 +27,7 @@ func (h *Holder) hearAll() {
 	}
 }
 
-// runs notes that Run does, or no longer: nothing is begun then.
+// runs notes that Run does, and begins to hear.
 func (h *Holder) runs(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
