@@ -298,8 +298,11 @@ func TestNodesOfOneName(t *testing.T) {
 	creating, created := make(chan string), make(chan struct{})
 	u := behind(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/templates/") {
-			creating <- r.URL.Path
-			<-created
+			select {
+			case creating <- r.URL.Path:
+				<-created
+			case <-t.Context().Done(): // one more than expected
+			}
 		}
 		return false
 	})
