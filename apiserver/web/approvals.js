@@ -48,11 +48,13 @@ async function soon() {
 }
 
 async function lookOnce() {
-  if (!token()) return askLogin("");
+  const used = token();
+  if (!used) return askLogin("");
   try {
-    if (state.token !== token()) await identify(); // GNS3's page may have logged in, or somebody else
+    if (state.token !== used) await identify(); // GNS3's page may have logged in, or somebody else
     const [waiting, decided] = await Promise.all([get("v3/copilot/approvals"), get("v3/copilot/approvals/history?limit=" + (state.shown + 1))]);
-    await learnNames([...waiting, ...decided]);
+    if (token() === used) await learnNames([...waiting, ...decided]);
+    if (token() !== used) return; // who asked has left: it isn't for whoever is here now
     $("main").hidden = false;
     $("login").close();
     banner("");
@@ -61,6 +63,7 @@ async function lookOnce() {
     goToTarget();
     pace(waiting, decided);
   } catch (failure) {
+    if (token() !== used) return;
     if (failure.status === 401) {
       state.token = "";
       return askLogin(state.user ? "Your login has ended. What you typed is still there." : "");
@@ -81,6 +84,7 @@ function pace(waiting, decided) {
 async function identify() {
   const used = token();
   const user = await get("v3/access/users/me");
+  if (token() !== used) return;
   if (state.user && state.user.user_id !== user.user_id) forget();
   Object.assign(state, { user, token: used });
   $("user").replaceChildren(reveal(user.username));
@@ -92,6 +96,7 @@ function forget() {
   for (const map of [state.cards, state.projects, state.people]) map.clear();
   $("cards").replaceChildren();
   $("history").replaceChildren();
+  delete $("history").dataset.key;
   $("main").hidden = true;
   Object.assign(state, { user: null, token: "", seen: "", first: true, pause: soonest });
 }

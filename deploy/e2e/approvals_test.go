@@ -186,6 +186,41 @@ func testApprovals(t *testing.T) {
 		}
 	})
 
+	p.step(t, "approvals: what was asked for before a logout isn't shown after it", func(t *testing.T) {
+		enter := func() {
+			p.fill(t, "input[name=username]", "admin")
+			p.fill(t, "input[name=password]", "admin")
+			p.press(t, "\r")
+			p.await(t, "the login", `() => !document.querySelector("#login").open`)
+		}
+		enter()
+		p.see(t, "#history li", "too dangerous")
+		evaluate[int](t, p, `(() => {
+			const real = fetch;
+			window.held = [];
+			window.fetch = async (...request) => {
+				const answer = await real(...request);
+				if (String(request[0]).includes("/v3/copilot/approvals")) await new Promise((go) => held.push(go));
+				return answer;
+			};
+			dispatchEvent(new Event("focus"));
+			return 0;
+		})()`)
+		p.await(t, "the answers to a look", `() => held.length === 2`)
+		p.click(t, "#logout", "")
+		p.find(t, "#login", "You are logged out here")
+		p.await(t, "another second, since GNS3's logins of one are the same", `s => Date.now() / 1000 > s + 1`, evaluate[int](t, p, `Math.floor(Date.now() / 1000)`))
+		enter()
+		evaluate[int](t, p, `held.splice(0).forEach((go) => go()), 0`)
+		p.await(t, "the answers to the next one", `() => held.length === 2`)
+		if text := p.text(t, "#history"); text != "" {
+			t.Errorf("shown to whoever came then: %s", text)
+		}
+		p.open(t, "/copilot/approvals")
+		p.click(t, "#logout", "")
+		p.find(t, "#login", "You are logged out here")
+	})
+
 	testNotice(t)
 	if trouble := p.thrown; len(trouble) > 0 || len(p.outwards) > 0 {
 		t.Errorf("%s", p.troubles())
