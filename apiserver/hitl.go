@@ -170,6 +170,9 @@ func (s *Server) decide(ctx context.Context, r request, d decision) (*decisionRe
 		if err != nil {
 			return nil, s.overBefore(ctx, d, err)
 		}
+		if err := s.mayWrite(ctx, r, d, chosen[0]); err != nil {
+			return nil, err
+		}
 		if row, err = s.newDecision(ctx, r, d, row.ID, chosen); err != nil {
 			return nil, err
 		}
@@ -180,6 +183,19 @@ func (s *Server) decide(ctx context.Context, r request, d decision) (*decisionRe
 		}
 	}
 	return d.reply(row, rows)
+}
+
+// mayWrite refuses other arguments from somebody who could not use them: a modified call runs with the rights of the turn's owner, so whoever
+// may only look at the project could write to its devices. The right is that to the consoles of the project's nodes at large.
+func (s *Server) mayWrite(ctx context.Context, r request, d decision, call store.Approval) error {
+	if d.action != schema.DecideModify || call.UserID == r.ID {
+		return nil
+	}
+	err := s.gns3.MayUseConsole(ctx, r.token, call.ProjectID, uuid.Nil.String())
+	if schema.CodeOf(err) == schema.CodeForbidden {
+		return schema.AsError(err).WithHint("Without the right to the project's consoles you can confirm or reject the call of somebody else, and not change it.")
+	}
+	return err
 }
 
 // overBefore tells a call of an earlier message, which was decided, from one that never was. Any other refusal stays as it is.

@@ -36,6 +36,7 @@ type GNS3 interface {
 	Project(ctx context.Context, token, id string) (schema.Project, error)
 	Projects(ctx context.Context, token string) ([]schema.Project, error)
 	Version(ctx context.Context) (string, error)
+	MayUseConsole(ctx context.Context, token, projectID, nodeID string) error
 }
 
 // Options is what the API works with; its fields are all needed, but for PublicURL and Metrics.
