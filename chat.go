@@ -215,6 +215,10 @@ func (c *chatCmd) project(ctx context.Context, api *client.Client) (string, erro
 	case len(opened) == 0:
 		message = "No project is opened."
 	}
+	if len(all) == 0 {
+		return "", schema.Errorf(schema.CodeNotFound, "%s GNS3 lists no project for you.", message).
+			WithHint("If you have rights to a single project name it by its id: --project UUID, as in the address of its page.")
+	}
 	return "", schema.Errorf(schema.CodeNotFound, "%s", message).
 		WithHint("Name one with --project. You may see:\n    %s", strings.Join(all, "\n    "))
 }

@@ -156,6 +156,9 @@ func (v *view) resolved(ev schema.Event) {
 	}
 	v.decided[ev.ToolCallID] = ev.Outcome != schema.ApprovalConfirmed
 	v.line("· %s%s: %s%s", ev.Outcome, by, printable(cmp.Or(v.what[ev.ToolCallID], ev.ToolCallID)), why)
+	if ev.Outcome == schema.ApprovalModified {
+		v.line("  nothing was sent yet: the assistant is told, and may do just that")
+	}
 }
 
 // result shows what a tool gave, device by device.

@@ -94,7 +94,7 @@ func (j *judge) labCall(ordinal int, v schema.Verdict, changer tools.LabChanger,
 		return schema.Verdict{Call: v.Call}, err
 	}
 	v.ChangesLab, v.Devices, v.Order = true, tools.Items(plan), []string{schema.OrderLab}
-	v.Summary = tools.DescribeLab(plan)
+	v.Summary = tools.DescribeLab(v.Name, plan)
 	ruling := j.policy.Tool(v.Name)
 	if ruling.Action == policy.Allow { // what it names may be made by a call before it, so it is looked for when it runs
 		v.Run, j.labRuns = true, true

@@ -59,6 +59,10 @@ func (s *Server) pageRoutes() error {
 		}
 		s.echo.Match([]string{http.MethodGet, http.MethodHead}, at, f.serve)
 	}
+	// What looks like ours and isn't must not get to GNS3, which would say that an assistant isn't installed.
+	s.echo.Any("/v3/copilot/*", func(echo.Context) error {
+		return schema.Errorf(schema.CodeNotFound, "The copilot's API has no such operation.").WithHint("It is described at " + docsPath + ".")
+	})
 	s.echo.Match([]string{http.MethodGet, http.MethodHead}, pageFiles+"*", func(echo.Context) error {
 		return schema.Errorf(schema.CodeNotFound, "The page has no such file.")
 	})

@@ -125,7 +125,7 @@ type HITLRequired struct {
 // HITLResolved is the body of a hitl_resolved event, beside hitl_session_id, tool_call_id and reason.
 type HITLResolved struct {
 	Outcome   ApprovalState `json:"outcome" enum:"confirmed,rejected,modified,expired,aborted"`
-	DecidedBy string        `json:"decided_by" doc:"The decider's user name; empty when it expired or was aborted."`
+	DecidedBy string        `json:"decided_by" doc:"The decider's user name; of two confirmations by different people both, with a comma between; empty when it expired or was aborted."`
 }
 
 // HITLStatus answers …/hitl-status: idle, or waiting with what waits.

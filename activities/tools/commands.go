@@ -286,5 +286,12 @@ func failItem(item schema.ToolItem, err error) schema.ToolItem {
 // Told is what is wrong, and what to do about it.
 func Told(err error) string {
 	e := schema.AsError(err)
-	return strings.TrimSpace(e.Message + " " + e.Hint)
+	if e.Hint == "" {
+		return e.Message
+	}
+	message := e.Message
+	if !strings.ContainsAny(message[max(0, len(message)-1):], ".!?…") { // GNS3's sentences end without
+		message += "."
+	}
+	return message + " " + e.Hint
 }

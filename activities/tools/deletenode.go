@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"gns3copilot/activities/gns3"
 	"gns3copilot/schema"
@@ -40,18 +41,22 @@ func (DeleteNodes) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange,
 		return nil, err
 	}
 	return eachNode(shown, names, func(n gns3.Node) LabChange {
-		links := 0
+		var ends []string
 		for _, l := range shown.Links {
 			if l.NodeA == n.Name || l.NodeB == n.Name {
-				links++
+				ends = append(ends, linkName(l))
 			}
 		}
+		what := fmt.Sprintf("delete %s (%s, %s) with its disks", n.Name, n.Type, n.Status)
+		if len(ends) > 0 {
+			what += " and links: " + strings.Join(ends, "; ")
+		}
 		return LabChange{
-			What: fmt.Sprintf("delete %s (%s, %s) with its disks and %d links", n.Name, n.Type, n.Status, links),
+			What: what,
 			Do: func(ctx context.Context, lab Access) (schema.ToolItem, error) {
 				err := lab.DeleteNode(ctx, lab.Token, lab.ProjectID, n.ID)
 				n.Status = "deleted"
-				return nodeResult(n, map[string]any{"links_deleted": links}), err
+				return nodeResult(n, map[string]any{}), err
 			},
 		}
 	}), nil

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"gns3copilot/activities/gns3"
 	"gns3copilot/schema"
@@ -58,14 +56,10 @@ func Items(plan []LabChange) []string {
 	return names
 }
 
-// DescribeLab says in words what a plan does: its first change, and how many more there are.
-func DescribeLab(plan []LabChange) string {
-	what := cmp.Or(plan[0].What, plan[0].Item)
-	first, size := utf8.DecodeRuneInString(what)
-	text := string(unicode.ToUpper(first)) + what[size:]
-	if more := len(plan) - 1; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
-	}
+// DescribeLab says in a few words what a call does: the tool's name as people say it, and what it is about.
+func DescribeLab(tool string, plan []LabChange) string {
+	words := strings.ReplaceAll(strings.ReplaceAll(tool, "_gns3_", " "), "_", " ")
+	text := strings.ToUpper(words[:1]) + words[1:] + ": " + strings.Join(Items(plan), ", ")
 	return schema.CutText(text, 200)
 }
 

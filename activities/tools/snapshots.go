@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,7 +92,7 @@ func (CreateSnapshot) Schema() json.RawMessage {
 }
 
 // Plan is the one snapshot.
-func (CreateSnapshot) Plan(args json.RawMessage, _ gns3.Topology) ([]LabChange, error) {
+func (CreateSnapshot) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange, error) {
 	var in struct {
 		Name string `json:"name"`
 	}
@@ -100,12 +101,27 @@ func (CreateSnapshot) Plan(args json.RawMessage, _ gns3.Topology) ([]LabChange, 
 	}
 	in.Name = strings.TrimSpace(in.Name)
 	return []LabChange{{
-		Item: in.Name, What: "take a snapshot named " + in.Name,
+		Item: in.Name, What: "take a snapshot named " + in.Name, Problem: allOff(shown),
 		Do: func(ctx context.Context, lab Access) (schema.ToolItem, error) {
 			s, err := lab.CreateSnapshot(ctx, lab.Token, lab.ProjectID, in.Name)
 			return snapshotResult(s), err
 		},
 	}}, nil
+}
+
+// allOff names the nodes that keep a snapshot from being taken: GNS3 refuses it without saying which.
+func allOff(lab gns3.Topology) error {
+	var on []string
+	for name, n := range lab.Nodes {
+		if n.Status != "stopped" && !alwaysOn(n) {
+			on = append(on, name)
+		}
+	}
+	if len(on) == 0 {
+		return nil
+	}
+	slices.Sort(on)
+	return schema.Errorf(schema.CodeConflict, "A snapshot needs all nodes off, and these are on: %s.", strings.Join(on, ", ")).WithHint("Stop them first.")
 }
 
 // Metadata describes the tool.

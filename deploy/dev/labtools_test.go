@@ -250,7 +250,6 @@ func TestLabChangesNeedTheRights(t *testing.T) {
 		"start_gns3_node", `{"node_ids": ["PC1", "PC2"]}`,
 		"update_gns3_node_name", `{"nodes": [{"node_id": "PC1", "new_name": "Forbidden"}]}`,
 		"start_gns3_capture", `{"link_ids": ["R1 - R2"]}`,
-		"create_gns3_snapshot", `{"name": "Forbidden"}`,
 	), text("I see"))
 	for i, r := range inOrder(t, u.say(session, "may not "+session)) {
 		for _, it := range r.Data {

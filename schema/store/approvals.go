@@ -189,6 +189,7 @@ func (a Approval) decide(db *gorm.DB, row DecisionRow, at time.Time) (schema.Dec
 	if a.State != schema.ApprovalPending || !at.Before(a.ExpiresAt) {
 		return unchanged, nil
 	}
+	first := a.DeciderName
 	a.DecidedBy, a.DeciderName, a.DecidedAt, a.Reason = row.DecidedBy, row.DeciderName, &at, row.Reason
 	switch row.Action {
 	case schema.DecideReject:
@@ -199,6 +200,9 @@ func (a Approval) decide(db *gorm.DB, row DecisionRow, at time.Time) (schema.Dec
 		// The second word on a high danger must say that it is the second, and the first that it isn't: a double click isn't two.
 		if a.Required > 1 && row.Second != (a.Confirmations > 0) {
 			return unchanged, nil
+		}
+		if a.Confirmations > 0 && first != row.DeciderName { // both have allowed it
+			a.DeciderName = first + ", " + row.DeciderName
 		}
 		if a.Confirmations++; a.Confirmations >= a.Required {
 			a.State = schema.ApprovalConfirmed
