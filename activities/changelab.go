@@ -17,6 +17,9 @@ func (t *Tools) ChangeLab(ctx context.Context, in schema.ChangeLabInput) (schema
 	if err != nil {
 		return schema.RunToolOutput{}, fault(err)
 	}
+	if over, err := t.over(ctx, in.RunTool()); over || err != nil {
+		return schema.RunToolOutput{}, fault(err)
+	}
 	run, release, err := watched(ctx, t.Bus, in.TurnID, finish)
 	if err != nil {
 		return schema.RunToolOutput{}, fault(err)

@@ -18,6 +18,20 @@ func (t *Tools) SettlePush(ctx context.Context, in schema.PushInput) error {
 	return fault(err)
 }
 
+// over tells whether a call has its result already, and tells readers of it: a turn that was reset comes again to what it has done. The journal
+// alone doesn't keep that from being done twice, since a node that it knows by one name may have another by now.
+func (t *Tools) over(ctx context.Context, in schema.RunToolInput) (bool, error) {
+	results, err := t.Store.Results(ctx, in.TurnRef, in.Step)
+	if err != nil {
+		return false, err
+	}
+	m, over := results[in.Call.ID]
+	if !over {
+		return false, nil
+	}
+	return true, t.Bus.Publish(ctx, in.TurnRef, toolEnd(m), "end/"+in.Call.ID)
+}
+
 // CollectPushes makes the call's result of what its devices' journals say.
 func (t *Tools) CollectPushes(ctx context.Context, in schema.CollectInput) error {
 	runs, err := t.Store.Runs(ctx, in.TurnRef, in.Call.ID)

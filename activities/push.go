@@ -32,6 +32,9 @@ func (t *Tools) PushDevice(ctx context.Context, in schema.PushInput) (schema.Pus
 	if err != nil {
 		return schema.PushOutput{}, fault(err)
 	}
+	if over, err := t.over(ctx, schema.RunToolInput{TurnRef: in.TurnRef, Step: in.Step, Call: in.Call}); over || err != nil {
+		return schema.PushOutput{}, fault(err)
+	}
 	run, release, err := watched(ctx, t.Bus, in.TurnID, finish)
 	if err != nil {
 		return schema.PushOutput{}, fault(err)
