@@ -98,6 +98,7 @@ func node(lab gns3.Topology, idOrName string) (gns3.Node, error) {
 }
 
 // eachNode makes a change for each node that a call names. How many there are follows from the names alone: one for those that are the same.
+// A node that is named in several ways is changed once.
 func eachNode(lab gns3.Topology, names []string, change func(gns3.Node) LabChange) []LabChange {
 	var plan []LabChange
 	for i, name := range names {
@@ -108,10 +109,22 @@ func eachNode(lab gns3.Topology, names []string, change func(gns3.Node) LabChang
 		c := LabChange{Problem: err}
 		if err == nil {
 			c = change(n)
+			if planned(plan, n.ID) {
+				c.Problem = twice(n.Name)
+			}
 		}
 		plan = append(plan, aboutNode(c, n, name))
 	}
 	return plan
+}
+
+// planned tells whether a plan changes what has that id.
+func planned(plan []LabChange, id string) bool {
+	return slices.ContainsFunc(plan, func(c LabChange) bool { return c.ID == id && c.Problem == nil })
+}
+
+func twice(name string) error {
+	return schema.Errorf(schema.CodeConflict, "This call names %s more than once. It is changed once: see its first result.", name)
 }
 
 // aboutNode gives a change the name of its node, or what the call has written where there is none.

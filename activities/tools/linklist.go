@@ -87,6 +87,9 @@ func eachLink(lab gns3.Topology, args json.RawMessage, change func(gns3.Link) La
 		c := LabChange{Problem: err, What: "nothing", Item: strings.TrimSpace(written)}
 		if err == nil {
 			c = change(l)
+			if planned(plan, l.ID) {
+				c.Problem, c.What = twice(linkName(l)), "nothing"
+			}
 			c.Item, c.ID = linkName(l), l.ID
 		}
 		plan = append(plan, c)
