@@ -49,6 +49,9 @@ func (t *Tools) ChangeLab(ctx context.Context, in schema.ChangeLabInput) (schema
 	}
 	tools.AwaitAll(run, t.env(run, in.RunTool()), plan, items)
 	out := schema.RunToolOutput{Aborted: aborted(run)}
+	if superseded(run) { // nobody stopped it: the journal says what was done, to whoever settles it
+		return out, fault(handedOn(run))
+	}
 	response := respond(in.Call.Name, items, nil, out.Aborted, time.Since(began))
 	out.Successful, out.Failed = response.Successful, response.Failed
 	end, cancel := settle(ctx)
@@ -99,7 +102,7 @@ func (c *labChange) apply(run context.Context, change tools.LabChange) schema.To
 		item.ID = change.Item
 	}
 	switch {
-	case run.Err() != nil:
+	case run.Err() != nil: // by the user, or else the item is never seen
 		item.Outcome, item.Error = schema.OutcomeAborted, "Stopped by the user. Nothing was done."
 		return item
 	case change.Problem != nil:
