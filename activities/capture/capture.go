@@ -76,9 +76,19 @@ func (t *Tshark) Analyze(ctx context.Context, pcap io.Reader, a Arguments) (Resu
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "capture.pcap")
-	if err := spool(file, pcap); err != nil {
+	cut, err := spool(file, pcap)
+	if err != nil {
 		return Result{}, err
 	}
+	r, err := t.analyze(ctx, dir, file, a)
+	if cut && err == nil {
+		r.Hint = strings.TrimSpace("The end of the capture is missing: it grew while it was read, or the connection broke. " + r.Hint)
+	}
+	return r, err
+}
+
+// analyze lets tshark read a file in dir.
+func (t *Tshark) analyze(ctx context.Context, dir, file string, a Arguments) (Result, error) {
 	out := &kept{limit: maxOutput}
 	// Names of hardware makers are shown, as tshark does by itself; nothing else is looked up.
 	said, err := t.run(ctx, dir, append([]string{"-r", file, "-N", "m"}, a.list...), out)
@@ -109,29 +119,33 @@ func found(text string, a Arguments) Result {
 	return Result{Text: Nothing, Hint: "Try without -Y to see what there is."}
 }
 
-// spool copies the capture to a file that nobody else can read.
-func spool(file string, pcap io.Reader) error {
+// spool copies the capture to a file that nobody else can read. cut tells that its end is missing: GNS3 breaks off its answer when the file
+// grows while it is sent, and what has come by then is a capture all the same.
+func spool(file string, pcap io.Reader) (cut bool, err error) {
 	in := bufio.NewReader(io.LimitReader(pcap, maxCapture+1))
 	begin, err := in.Peek(pcapHeader + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+		return false, err
 	}
 	if err := recognize(begin); err != nil {
-		return err
+		return false, err
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("store the capture: %w", err)
+		return false, fmt.Errorf("store the capture: %w", err)
 	}
 	n, err := io.Copy(f, in)
+	if cut = errors.Is(err, io.ErrUnexpectedEOF); cut {
+		err = nil
+	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return err
+		return cut, err
 	}
 	if n > maxCapture {
-		return schema.Errorf(schema.CodeTooLarge, "The capture is over %d MiB.", maxCapture>>20).
+		return cut, schema.Errorf(schema.CodeTooLarge, "The capture is over %d MiB.", maxCapture>>20).
 			WithHint("Stop it, start a new one, and capture for a shorter time.")
 	}
-	return nil
+	return cut, nil
 }
 
 // recognize looks at a capture's beginning. tshark would make something of files of many other kinds, and of compressed ones.

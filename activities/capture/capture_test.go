@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -38,6 +41,27 @@ func TestAnalyze(t *testing.T) {
 		r, err := ts.Analyze(t.Context(), bytes.NewReader(data), arguments(t, tt.line))
 		if err != nil || !strings.Contains(r.Text, tt.want) || r.Cut || r.Hint != "" {
 			t.Errorf("%s: got %+v, %v", tt.line, r, err)
+		}
+	}
+}
+
+// TestCaptureThatGrows reads an answer that breaks off, as GNS3's does when the file grows while it is sent: what has come is read.
+func TestCaptureThatGrows(t *testing.T) {
+	ts, data := real(t), pcap(pings(3)...)
+	for left, want := range map[int]string{0: "0\n1\n2\n", 20: "0\n1\n"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", strconv.Itoa(len(data)+1000))
+			_, _ = w.Write(data[:len(data)-left])
+		}))
+		defer server.Close()
+		resp, err := server.Client().Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		r, err := ts.Analyze(t.Context(), resp.Body, arguments(t, "-Y icmp.type==0 -T fields -e icmp.seq"))
+		if err != nil || r.Text != want || !strings.Contains(r.Hint, "end of the capture is missing") {
+			t.Errorf("%d bytes left out: %+v, %v", left, r, err)
 		}
 	}
 }
