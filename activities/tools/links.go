@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"gns3copilot/activities/gns3"
 	"gns3copilot/schema"
@@ -105,6 +106,7 @@ type freePorts struct {
 
 // end finds a port and its name: the one that is named, if it is free, else the node's first free one.
 func (f *freePorts) end(nodeID, port string) (gns3.LinkEnd, string, error) {
+	port = strings.TrimSpace(port)
 	n, err := node(f.lab, nodeID)
 	if err != nil {
 		return gns3.LinkEnd{}, "", err

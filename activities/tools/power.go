@@ -107,7 +107,7 @@ func (p NodePower) do(n gns3.Node) func(context.Context, Access) (schema.ToolIte
 			return unseen(n.ID, n.Name, err), nil
 		}
 		item := nodeResult(now, map[string]any{"was": n.Status})
-		if now.Status != p.status && !alwaysOn(now) {
+		if now.Status != p.status {
 			item.Status = schema.ItemFailed
 			item.Error = fmt.Sprintf("The GNS3 server took the request, but %s is %s. Not every kind of node can be %s.", now.Name, now.Status, p.status)
 		}
@@ -115,11 +115,11 @@ func (p NodePower) do(n gns3.Node) func(context.Context, Access) (schema.ToolIte
 	}
 }
 
-// alwaysOn tells whether a node is one of GNS3's own that can't be switched off: clouds, hubs, switches.
+// alwaysOn tells whether a node is of a kind that has no power switch, such as a cloud or a hub: GNS3 counts those as running for ever.
 func alwaysOn(n gns3.Node) bool {
 	switch n.Type {
-	case "cloud", "nat", "ethernet_hub", "ethernet_switch", "frame_relay_switch", "atm_switch":
-		return true
+	case "qemu", "docker", "dynamips", "vpcs", "vmware", "virtualbox", "iou":
+		return false
 	}
-	return false
+	return true
 }

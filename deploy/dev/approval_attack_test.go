@@ -73,15 +73,14 @@ func TestADoubleClickIsNotTwoWords(t *testing.T) {
 // TestANameThatIsTakenLater: lines for a device that wasn't there when a human looked go nowhere, also when another has the name by now.
 func TestANameThatIsTakenLater(t *testing.T) {
 	u, session := login(t, "admin"), newSession()
-	s, asked := propose(t, u, session, "ghost", call(configTool, configure("R9", "interface Loopback91", "description ghost")), text("ok"))
-	id := u.nodeID("R2")
-	u.change(id, `{"name": "R9"}`)
-	defer u.change(id, `{"name": "R2"}`)
+	u.ownLab("Ghost " + session)
+	s, asked := propose(t, u, session, "ghost", call(configTool, configure("R1", "interface Loopback91", "description ghost")), text("ok"))
+	u.addRouter() // which is named R1
 	if _, err := u.Confirm(t.Context(), u.project, session, schema.ConfirmRequest{ConfirmAll: true}); err != nil {
 		t.Fatal(err)
 	}
 	events := until(t, s, isType(schema.EventDone))
-	if r := results(t, events)[last(asked).PendingTools[0].ToolCallID]; r.Success || sent("R9", "description ghost") != 0 {
+	if r := results(t, events)[last(asked).PendingTools[0].ToolCallID]; r.Success || sent("Ghost "+session+"/R1", "description ghost") != 0 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -158,7 +158,7 @@ func TestGNS3GoneAtTheFirstLook(t *testing.T) {
 		}
 		proxy.ServeHTTP(w, r)
 	}))
-	defer front.Close()
+	t.Cleanup(front.Close) // behind the stack's end, which listens to the project meanwhile
 	o := options(t.TempDir())
 	o.GNS3URL = front.URL
 	u, session := loginAt(t, startWith(t, o).URL(), "admin"), newSession()
