@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"gns3copilot/activities/llm"
+	"gns3copilot/activities/tools"
 	"gns3copilot/activities/window"
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
@@ -61,12 +63,17 @@ func (m *Models) TryModel(ctx context.Context, in schema.ModelTestInput) (schema
 	return out, nil
 }
 
-// roomy fails with CodeModelContext for a model that can't read what each turn begins with.
+// roomy fails with CodeModelContext for a model that can't read what each turn begins with, or too little to be told how devices are asked.
 func (m *Models) roomy(ctx context.Context, model chosen) error {
-	_, _, err := m.Window.Fit(ctx, llm.Request{
+	told, report, err := m.Window.Fit(ctx, llm.Request{
 		Messages: []llm.Message{{Role: "system", Content: m.Prompts.System(schema.ModeAutomation, "")}, {Role: store.RoleUser, Content: tryMessage}},
 		Tools:    m.definitions(schema.ModeAutomation), MaxTokens: model.MaxTokens,
 	}, window.Budget{Limit: model.ContextLimit * 1000, Strategy: model.ContextStrategy, Origin: model.Origin()})
+	asks := func(t llm.Tool) bool { return t.Name == tools.DeviceCommandsName }
+	if err == nil && !slices.ContainsFunc(told.Tools, asks) {
+		err = schema.Errorf(schema.CodeModelContext, "The model's context leaves room for %d tokens, which is too few to tell it of the tools that it needs.", report.Room).
+			WithHint("Raise context_limit if the model reads more, or use a model that does.")
+	}
 	return err
 }
 

@@ -104,7 +104,8 @@ func (u user) guarded(t *testing.T, stack *dev.Stack) {
 		csp  string
 	}{
 		chats(u.project)[0] + "/sessions":      {true, "default-src 'none'; frame-ancestors 'none'"},
-		chats(uuid.NewString())[1] + "/stream": {false, ""},
+		"/v3/copilot/nowhere":                  {true, "default-src 'none'; frame-ancestors 'none'"},
+		chats(uuid.NewString())[0] + "/stream": {false, ""},
 		"/openapi.json":                        {true, "default-src 'none'; frame-ancestors 'none'"},
 		"/docs":                                {true, "frame-ancestors 'none'"},
 		"/docs/swagger-ui.css":                 {true, "frame-ancestors 'none'"},
