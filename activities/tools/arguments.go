@@ -58,6 +58,9 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 	return args, nil
 }
 
+// projectProperty is what all schemas say of the project: models like to name it.
+const projectProperty = `"project_id": {"type": "string", "description": "May be left out: it is always the current project."}`
+
 // MaxArguments bounds a call's arguments, in bytes. The model's longer ones are cut, and so fail: no tool takes as much.
 const MaxArguments = 256 << 10
 

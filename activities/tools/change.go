@@ -82,7 +82,7 @@ func commandSchema(field string) json.RawMessage {
 	return json.RawMessage(`{
 		"type": "object",
 		"properties": {
-			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
+			` + projectProperty + `,
 			"device_configs": {
 				"type": "array", "minItems": 1, "maxItems": 100,
 				"items": {

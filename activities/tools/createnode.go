@@ -33,7 +33,7 @@ func (CreateNodes) Schema() json.RawMessage {
 	return json.RawMessage(`{
 		"type": "object",
 		"properties": {
-			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
+			` + projectProperty + `,
 			"nodes": {
 				"type": "array", "minItems": 1, "maxItems": 50,
 				"items": {

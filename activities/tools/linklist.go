@@ -14,7 +14,7 @@ func linkListSchema() json.RawMessage {
 	return json.RawMessage(`{
 		"type": "object",
 		"properties": {
-			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
+			` + projectProperty + `,
 			"link_ids": {
 				"type": "array", "minItems": 1, "maxItems": 100,
 				"description": "Each link's link_id, or its ends, such as \"R1 Ethernet0/0 - R2 Ethernet0/1\"; \"R1 - R2\" where one link alone joins them.",

@@ -41,7 +41,7 @@ func (CreateLinks) Schema() json.RawMessage {
 	return json.RawMessage(`{
 		"type": "object",
 		"properties": {
-			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
+			` + projectProperty + `,
 			"links": {
 				"type": "array", "minItems": 1, "maxItems": 100,
 				"items": {

@@ -11,7 +11,7 @@ func nodeListSchema() json.RawMessage {
 	return json.RawMessage(`{
 		"type": "object",
 		"properties": {
-			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
+			` + projectProperty + `,
 			"node_ids": {
 				"type": "array", "minItems": 1, "maxItems": 100, "description": "Names of nodes, or their node_id.",
 				"items": {"type": "string", "minLength": 1, "maxLength": 200}

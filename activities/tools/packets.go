@@ -38,7 +38,7 @@ func (Packets) Schema() json.RawMessage {
 	return json.RawMessage(`{
 		"type": "object",
 		"properties": {
-			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
+			` + projectProperty + `,
 			"link_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The link's link_id, or its ends, such as \"R1 - R2\"."},
 			"tshark_args": {"type": "string", "maxLength": 4000, "description": "What follows tshark -r FILE, such as: -Y ospf -T fields -e ip.src -e ospf.msg"},
 			"action": {"enum": ["analyze", "search_fields"]},

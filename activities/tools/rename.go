@@ -31,7 +31,7 @@ func (RenameNodes) Schema() json.RawMessage {
 	return json.RawMessage(`{
 		"type": "object",
 		"properties": {
-			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
+			` + projectProperty + `,
 			"nodes": {
 				"type": "array", "minItems": 1, "maxItems": 100,
 				"items": {

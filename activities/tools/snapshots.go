@@ -83,7 +83,7 @@ func (CreateSnapshot) Schema() json.RawMessage {
 	return json.RawMessage(`{
 		"type": "object",
 		"properties": {
-			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
+			` + projectProperty + `,
 			"name": {"type": "string", "minLength": 1, "maxLength": 200}
 		},
 		"required": ["name"],
@@ -134,7 +134,7 @@ func (RestoreSnapshot) Schema() json.RawMessage {
 	return json.RawMessage(`{
 		"type": "object",
 		"properties": {
-			"project_id": {"type": "string", "description": "May be left out: it is always the current project."},
+			` + projectProperty + `,
 			"snapshot_id": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The snapshot's snapshot_id, or its name."}
 		},
 		"required": ["snapshot_id"],

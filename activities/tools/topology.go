@@ -28,7 +28,7 @@ func (TopologyReader) Metadata() Metadata {
 func (TopologyReader) Schema() json.RawMessage {
 	return json.RawMessage(`{
 		"type": "object",
-		"properties": {"project_id": {"type": "string", "description": "May be left out: it is always the current project."}},
+		"properties": {` + projectProperty + `},
 		"additionalProperties": false
 	}`)
 }
