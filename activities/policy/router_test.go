@@ -180,7 +180,8 @@ func newRouter(t *testing.T) *router {
 }
 
 var (
-	promptAtEnd = regexp.MustCompile(`\nR1(\([\w-]+\))?[>#]$`)
+	prompt      = regexp.MustCompile(`\nR1(\([\w-]+\))?[>#]`)
+	promptAtEnd = regexp.MustCompile(prompt.String() + `$`)
 	questionEnd = regexp.MustCompile(`(\[confirm\]|\]: ?|\]\? ?)$`)
 	atRest      = regexp.MustCompile(promptAtEnd.String() + "|" + questionEnd.String())
 )
@@ -197,8 +198,7 @@ func (r *router) understands(d deed, text string, config bool) bool {
 	var out string
 	// Line by line, so that no line answers the question of the one before.
 	for _, line := range strings.FieldsFunc(text, func(c rune) bool { return c == '\r' || c == '\n' }) {
-		r.send(line + "\r")
-		out += r.settle()
+		out += r.enter(line)
 	}
 	if config {
 		r.send("do show running-config\r")
@@ -214,6 +214,27 @@ func (r *router) understands(d deed, text string, config bool) bool {
 		return true
 	}
 	return d.shows.MatchString(out)
+}
+
+// enter types a line and Enter. Wherever a key makes the router show its prompt again, it waits for that, or it would take the prompt
+// for the line's end while the rest is still being read.
+func (r *router) enter(line string) string {
+	r.t.Helper()
+	var out string
+	for {
+		n := strings.IndexAny(line, "\t?\x03\x1a")
+		if n < 0 {
+			r.send(line + "\r")
+			return out + r.settle()
+		}
+		r.send(line[:n+1])
+		if key := line[n]; key == '\t' || key == '?' {
+			out += r.until(prompt) // with the line so far behind it
+		} else {
+			out += r.settle()
+		}
+		line = line[n+1:]
+	}
 }
 
 // settle waits until the router is at a prompt, answers no to its questions, and gives what it has printed. A comment with a number
