@@ -63,7 +63,7 @@ func (t *Tools) ChangeLab(ctx context.Context, in schema.ChangeLabInput) (schema
 // plan is what the call does. What a human has confirmed is what was shown; anything else is looked for in the lab as it is now, since
 // an earlier call of the message may have made it.
 func (t *Tools) plan(ctx context.Context, in schema.ChangeLabInput, changer tools.LabChanger, args []byte) ([]tools.LabChange, error) {
-	lab, err := readLab(ctx, t.Vault, t.Lab, in.TurnRef)
+	lab, err := readLab(ctx, t.credentials(), t.Lab, in.TurnRef)
 	if err == nil {
 		err = tools.Opened(lab)
 	}

@@ -108,7 +108,7 @@ func (p *push) device(ctx context.Context, c tools.Change) schema.ToolItem {
 // find looks the device up again: the node that was shown to the one who confirmed, whatever its name is by now. Its console must be one that the
 // turn's owner may use.
 func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
-	lab, err := readLab(ctx, p.tools.Vault, p.tools.Lab, p.in.TurnRef)
+	lab, err := readLab(ctx, p.tools.credentials(), p.tools.Lab, p.in.TurnRef)
 	if err != nil {
 		return gns3.Node{}, err
 	}
@@ -125,7 +125,7 @@ func (p *push) find(ctx context.Context, c tools.Change) (gns3.Node, error) {
 	if err := tools.Reachable(node); err != nil {
 		return node, err
 	}
-	return node, mayUseConsole(ctx, p.tools.Vault, p.tools.Lab, p.in.TurnRef, node)
+	return node, mayUseConsole(ctx, p.tools.credentials(), p.tools.Lab, p.in.TurnRef, node)
 }
 
 // console takes the right to write to the node's console, which may be elsewhere after a wait for it.

@@ -103,7 +103,7 @@ func (m *Models) topology(ctx context.Context, in schema.CallModelInput) (_ gns3
 			return labOf(turn)
 		}
 	}
-	topology, err := readLab(ctx, m.Vault, m.Lab, in.TurnRef)
+	topology, err := readLab(ctx, credentials{m.Vault, m.Store}, m.Lab, in.TurnRef)
 	if err != nil {
 		return topology, err
 	}

@@ -83,10 +83,14 @@ func (t *Tools) execute(ctx context.Context, message store.Message, in schema.Ru
 // env is what a call that reads may use.
 func (t *Tools) env(ctx context.Context, in schema.RunToolInput) tools.Env {
 	return tools.Env{
-		Ref:      in.TurnRef,
-		Topology: func(ctx context.Context) (gns3.Topology, error) { return readLab(ctx, t.Vault, t.Lab, in.TurnRef) },
-		Lab:      func(ctx context.Context) (tools.Access, error) { return t.access(ctx, in.TurnRef) },
-		MayUse:   func(ctx context.Context, n gns3.Node) error { return mayUseConsole(ctx, t.Vault, t.Lab, in.TurnRef, n) },
+		Ref: in.TurnRef,
+		Topology: func(ctx context.Context) (gns3.Topology, error) {
+			return readLab(ctx, t.credentials(), t.Lab, in.TurnRef)
+		},
+		Lab: func(ctx context.Context) (tools.Access, error) { return t.access(ctx, in.TurnRef) },
+		MayUse: func(ctx context.Context, n gns3.Node) error {
+			return mayUseConsole(ctx, t.credentials(), t.Lab, in.TurnRef, n)
+		},
 		Output: func(ctx context.Context, callID string) (string, error) {
 			return t.Store.ToolOutput(ctx, in.TurnRef, callID)
 		},

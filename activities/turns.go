@@ -37,7 +37,7 @@ func (t *Turns) CheckCredential(ctx context.Context, in schema.CheckCredentialIn
 	if err := t.Store.SetTurnState(ctx, in.TurnRef, schema.TurnWaitingCredential); err != nil {
 		return schema.CheckCredentialOutput{}, fault(err)
 	}
-	_, err := t.Vault.Token(ctx, in.TurnID, in.UserID)
+	_, err := credentials{t.Vault, t.Store}.token(ctx, in.TurnRef)
 	if schema.CodeOf(err) == schema.CodeCredentialMissing {
 		t.Metrics.CredentialWait(ctx)
 		ev := schema.Event{Type: schema.EventWaiting, Code: schema.CodeCredentialMissing, Reason: "The turn waits for its owner's GNS3 login."}

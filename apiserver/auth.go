@@ -1,13 +1,17 @@
 package apiserver
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"gns3copilot/schema"
 	"gns3copilot/schema/cache"
+	"gns3copilot/schema/store"
 
 	"github.com/google/uuid"
 )
@@ -21,17 +25,19 @@ type caller struct {
 	token string
 }
 
-// identities asks the GNS3 server whose a token is, and remembers the answer for a while.
+// identities asks the GNS3 server whose a token is, and remembers the answer for a while. A new password ends the logins from before it, which
+// GNS3 itself goes on to take.
 type identities struct {
-	gns3  GNS3
-	known *cache.Cache[schema.User]
+	gns3   GNS3
+	logins *store.Store
+	known  *cache.Cache[schema.User]
 }
 
-func newIdentities(g GNS3) *identities {
-	return &identities{gns3: g, known: cache.New[schema.User](identityLife, time.Now)}
+func newIdentities(g GNS3, logins *store.Store) *identities {
+	return &identities{gns3: g, logins: logins, known: cache.New[schema.User](identityLife, time.Now)}
 }
 
-// user fails with CodeUnauthorized and CodeGNS3Unavailable.
+// user fails with CodeUnauthorized, CodeGNS3Unavailable and CodeUnavailable.
 func (i *identities) user(ctx context.Context, token string) (schema.User, error) {
 	return i.known.Get(ctx, cache.KeyOf(token), i.ask(token))
 }
@@ -45,6 +51,9 @@ func (i *identities) again(ctx context.Context, token string) error {
 func (i *identities) ask(token string) func(context.Context) (schema.User, error) {
 	return func(ctx context.Context) (schema.User, error) {
 		user, err := i.gns3.Me(ctx, token)
+		if err == nil {
+			err = i.logins.SeeLogin(ctx, token, user.ID)
+		}
 		if schema.CodeOf(err) == schema.CodeUnauthorized {
 			i.known.Forget(cache.KeyOf(token)) // nor is it good for last
 		}
@@ -65,29 +74,65 @@ func (i *identities) last(token string) (schema.User, bool) {
 	return i.known.Last(cache.KeyOf(token), staleLife)
 }
 
-// ended is told of requests that GNS3 has granted. What may have ended somebody's logins has that user forgotten: a logout, a new password, a
-// user who was renamed, deactivated or deleted.
-func (i *identities) ended(r *http.Request) {
-	name, ok := strings.CutPrefix(strings.TrimRight(r.URL.Path, "/"), "/v3/access/users/")
-	switch {
-	case !ok || r.Method == http.MethodGet || name == "authenticate" || name == "login":
-		return
-	case name != "logout" && name != "me":
-		if id, err := uuid.Parse(name); err == nil { // GNS3 reads every spelling, too
-			i.forget(id.String())
+// ended is told of requests that GNS3 has granted. What may have ended somebody's logins has that user forgotten: a logout, a user who was
+// renamed, deactivated or deleted. A new password ends them here; it fails when that can't be kept in mind.
+func (i *identities) ended(ctx context.Context, r *http.Request, password *newPassword) error {
+	name, ok := accountOf(r)
+	if !ok || r.Method == http.MethodGet || name == "authenticate" || name == "login" {
+		return nil
+	}
+	userID, err := i.accountID(ctx, r, name)
+	if err != nil {
+		// Whose it was isn't known, nor therefore which others are the same user's.
+		i.known.ForgetAll(func(schema.User) bool { return true })
+	}
+	if password.given() && err == nil {
+		err = i.logins.EndLogins(ctx, userID)
+	}
+	i.forget(userID)
+	if password.given() {
+		return err
+	}
+	return nil
+}
+
+// begun is told of GNS3's answer to a login, which it leaves to be read.
+func (i *identities) begun(ctx context.Context, r *http.Request, answer *http.Response) error {
+	if name, ok := accountOf(r); !ok || name != "authenticate" && name != "login" {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAccount))
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(text), answer.Body), answer.Body}
+	var login struct {
+		Token string `json:"access_token"`
+	}
+	if err != nil || json.Unmarshal(text, &login) != nil || login.Token == "" {
+		return nil // whoever reads on gets the error
+	}
+	return i.logins.BeginLogin(ctx, login.Token)
+}
+
+// accountID is whose account a request is about, empty if it is about none.
+func (i *identities) accountID(ctx context.Context, r *http.Request, name string) (string, error) {
+	if name != "logout" && name != "me" {
+		id, err := uuid.Parse(name) // GNS3 reads every spelling, too
+		if err != nil {
+			return "", nil
 		}
-		return
+		return id.String(), nil
 	}
 	token, err := tokenOf(r)
 	if err != nil {
-		return
+		return "", err
 	}
 	if user, ok := i.last(token); ok {
-		i.forget(user.ID)
-		return
+		return user.ID, nil
 	}
-	// Whose it was isn't known, nor therefore which others are the same user's.
-	i.known.ForgetAll(func(schema.User) bool { return true })
+	user, err := i.gns3.Me(ctx, token)
+	return user.ID, err
 }
 
 // tokenOf finds the bearer token: in the header, or in ?token= as GNS3 accepts it too. It fails with CodeUnauthorized.

@@ -2,13 +2,17 @@ package apiserver
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"gns3copilot/schema"
 	"gns3copilot/schema/cache"
+	"gns3copilot/schema/store"
 )
 
 const (
@@ -41,7 +45,19 @@ func known(t *testing.T) (*identities, *registry, *time.Time) {
 	t.Helper()
 	now := time.Unix(1_000, 0)
 	r := &registry{users: map[string]string{"ann1": annID, "ann2": annID, "bob1": bobID, "bob2": bobID}}
-	i := &identities{gns3: r, known: cache.New[schema.User](identityLife, func() time.Time { return now })}
+	logins, err := store.Open(store.Options{URL: filepath.Join(t.TempDir(), "logins.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := logins.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := logins.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	i := &identities{gns3: r, logins: logins, known: cache.New[schema.User](identityLife, func() time.Time { return now })}
 	for token := range r.users {
 		if _, err := i.user(t.Context(), token); err != nil {
 			t.Fatal(err)
@@ -106,7 +122,7 @@ func TestRequestsThatEndLogins(t *testing.T) {
 		"with letters in disguise":      {"POST", users + "%6cogout", "ann2", "ann1 ann2"},
 		"with the token in the address": {"POST", users + "logout?token=bob2", "", "bob1 bob2"},
 		"of somebody who isn't known":   {"POST", users + "logout", "ann3", "ann1 ann2 bob1 bob2"},
-		"one's own new password":        {"PUT", users + "me", "bob1", "bob1 bob2"},
+		"one's own name":                {"PUT", users + "me", "bob1", "bob1 bob2"},
 		"another's":                     {"PUT", users + annID, "bob1", "ann1 ann2"},
 		"another's, spelled otherwise":  {"PUT", users + "2FA0DDC17A5E4F6D9D5D0C1B6A9D6D0A", "bob1", "ann1 ann2"},
 		"a user who is deleted":         {"DELETE", users + annID, "bob1", "ann1 ann2"},
@@ -122,7 +138,9 @@ func TestRequestsThatEndLogins(t *testing.T) {
 			if c.token != "" {
 				request.Header.Set("Authorization", "Bearer "+c.token)
 			}
-			i.ended(request)
+			if err := i.ended(t.Context(), request, nil); err != nil {
+				t.Error(err)
+			}
 			lost := ""
 			for _, token := range []string{"ann1", "ann2", "bob1", "bob2"} {
 				before := r.asked
@@ -132,6 +150,58 @@ func TestRequestsThatEndLogins(t *testing.T) {
 			}
 			if lost = lost[min(1, len(lost)):]; lost != c.lost {
 				t.Errorf("lost %q, want %q", lost, c.lost)
+			}
+		})
+	}
+}
+
+// GNS3 takes tokens from before a new password, so they are ended here: also those that nobody has asked about for a while, and for good.
+func TestANewPasswordEndsLogins(t *testing.T) {
+	const users = "/v3/access/users/"
+	long := `{"full_name": "` + strings.Repeat("x", maxAccount) + `"}`
+	for name, c := range map[string]struct {
+		method, path, token, body string
+		ended                     string
+	}{
+		"one's own":               {"PUT", users + "me", "bob1", `{"password": "longer than that"}`, "bob1 bob2"},
+		"with a login not known":  {"PUT", users + "me/", "bob3", `{"password": "longer than that"}`, "bob1 bob2"},
+		"another's":               {"PUT", users + annID, "bob1", `{"email": null, "password": "longer than that"}`, "ann1 ann2"},
+		"spelled otherwise":       {"PUT", users + "%6De", "ann2", `{"p\u0061ssword": "longer than that"}`, "ann1 ann2"},
+		"twice":                   {"PUT", users + "me", "ann2", `{"PASSWORD": null, "password": null, "password": "longer than that"}`, "ann1 ann2"},
+		"what can't be read":      {"PUT", users + "me", "ann2", "\xff\xfe{\x00}\x00", "ann1 ann2"},
+		"more than is looked at":  {"PUT", users + "me", "ann2", long, "ann1 ann2"},
+		"no password":             {"PUT", users + "me", "ann2", `{"full_name": "password", "password": null}`, ""},
+		"not an account":          {"PUT", "/v3/projects/" + annID, "ann2", `{"password": "longer than that"}`, ""},
+		"something of an account": {"PUT", users + annID + "/groups", "ann2", `{"password": "longer than that"}`, ""},
+		"a login":                 {"POST", users + "authenticate", "", `{"username": "ann", "password": "longer than that"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i, r, now := known(t)
+			r.users["bob3"] = bobID
+			request := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
+			request.Header.Set("Authorization", "Bearer "+c.token)
+			password := watchPassword(request)
+			if sent, err := io.ReadAll(request.Body); err != nil || string(sent) != c.body {
+				t.Fatalf("passed on as %q: %v", sent, err)
+			}
+			if err := i.ended(t.Context(), request, password); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				ended := ""
+				for _, token := range []string{"ann1", "ann2", "bob1", "bob2"} {
+					if i.code(t, token) == schema.CodeUnauthorized {
+						ended += " " + token
+					}
+				}
+				if ended = ended[min(1, len(ended)):]; ended != c.ended {
+					t.Errorf("ended %q, want %q", ended, c.ended)
+				}
+				*now = now.Add(time.Hour)
+			}
+			r.users["ann3"] = annID
+			if code := i.code(t, "ann3"); code != "" {
+				t.Errorf("the next login: %v", code)
 			}
 		})
 	}

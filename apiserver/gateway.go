@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
@@ -76,6 +77,7 @@ func (g *gateway) pass(c echo.Context) error {
 	ctx, end := context.WithCancel(c.Request().Context())
 	defer end()
 	in := c.Request().WithContext(ctx)
+	password := watchPassword(in)
 	body := &upload{ReadCloser: in.Body}
 	in.Body = body
 	out := &relay{Response: c.Response(), end: end}
@@ -91,7 +93,9 @@ func (g *gateway) pass(c echo.Context) error {
 		out.Header().Set(echo.HeaderXRequestID, id)
 		g.relocate(res.Header)
 		if res.StatusCode/100 == 2 {
-			g.server.identities.ended(in)
+			if err := errors.Join(g.server.identities.ended(ctx, in, password), g.server.identities.begun(ctx, in, res)); err != nil {
+				g.server.log.ErrorContext(ctx, "logins not kept in step with GNS3", "path", in.URL.Path, "error", err)
+			}
 		}
 		if id := deletes(in, res.StatusCode); id != "" {
 			g.server.ProjectDeleted(ctx, id)

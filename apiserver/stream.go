@@ -158,9 +158,9 @@ func (s *Server) follow(ctx context.Context, reader *progress.Reader, ref schema
 	}
 }
 
-// bringLogin gives a turn that waits for its owner's login the one that its reader came with, unless GNS3 doesn't take that one any more.
+// bringLogin gives a turn that waits for its owner's login the one that its reader came with, unless that one has ended, too.
 func (s *Server) bringLogin(ctx context.Context, ref schema.TurnRef, owner request) {
-	if _, err := s.gns3.Me(ctx, owner.token); err != nil {
+	if err := s.identities.again(ctx, owner.token); err != nil {
 		return
 	}
 	s.refreshCredential(ctx, owner, store.Session{Key: ref.SessionKey, ProjectID: ref.ProjectID, LastTurnID: ref.TurnID})

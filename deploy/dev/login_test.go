@@ -2,12 +2,15 @@ package dev_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"gns3copilot/apiserver/client"
+	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/deploy/simlab"
 	"gns3copilot/schema"
 )
@@ -134,5 +137,107 @@ func TestAStreamEndsWithItsLogin(t *testing.T) {
 	}
 	if r := toolResult(t, until(t, again, isType(schema.EventDone))); !r.Success {
 		t.Errorf("%+v", r)
+	}
+}
+
+// setPassword gives the user another password through us, and gives a login with it.
+func (s *labSite) setPassword(password string) user {
+	s.t.Helper()
+	a := s.askAt(s.stack, http.MethodPut, "/v3/access/users/me", `{"password": "`+password+`"}`, append(s.bearer(), "Content-Type", "application/json")...)
+	if a.status != http.StatusOK {
+		s.t.Fatalf("%d %s", a.status, a.text)
+	}
+	fresh := user{Client: client.New(s.stack.URL(), nil), t: s.t, project: s.project}
+	if err := fresh.Login(s.t.Context(), "admin", password); err != nil {
+		s.t.Fatal(err)
+	}
+	return fresh
+}
+
+// TestANewPasswordEndsTheLoginsBefore: at once and for each of them, although GNS3 goes on to take their tokens. Streams end, and what waits
+// is decided with the next login.
+func TestANewPasswordEndsTheLoginsBefore(t *testing.T) {
+	s, session := loginSite(t), newSession()
+	one, two := s.tokens("admin")
+	s.SetToken(one)
+	other := user{Client: client.New(s.stack.URL(), nil), t: t, project: s.project}
+	other.SetToken(two)
+	student := loginAt(t, s.stack.URL(), "student")
+	for _, u := range []user{other, student} {
+		if _, err := u.Sessions(t.Context(), u.project); err != nil {
+			t.Fatal(err)
+		}
+	}
+	suite.model.On("wait for my password", call(configTool, configure("R1", "interface Loopback78", "description after the password")), text("done"))
+	stream := s.post(session, "wait for my password")
+	until(t, stream, isType(schema.EventHITLRequired))
+	fresh := s.setPassword("longer than that")
+	for name, old := range map[string]user{"its own": s.user, "another": other} {
+		if _, err := old.Sessions(t.Context(), old.project); schema.CodeOf(err) != schema.CodeUnauthorized {
+			t.Errorf("%s login: %v", name, err)
+		}
+		if _, err := old.Projects(t.Context()); err != nil {
+			t.Errorf("%s login: GNS3 itself takes it no more: %v", name, err)
+		}
+		if _, err := old.Confirm(t.Context(), s.project, session, schema.ConfirmRequest{ConfirmAll: true}); schema.CodeOf(err) != schema.CodeUnauthorized {
+			t.Errorf("%s login decides: %v", name, err)
+		}
+	}
+	if end := last(until(t, stream, isType(schema.EventError))); end.Code != schema.CodeUnauthorized || !strings.Contains(end.Error, "password") {
+		t.Errorf("%+v", end.Event)
+	}
+	if _, err := student.Sessions(t.Context(), student.project); err != nil {
+		t.Errorf("another user: %v", err)
+	}
+	again, err := fresh.Events(fresh.bounded(), fresh.project, session, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if _, err := fresh.Confirm(t.Context(), fresh.project, session, schema.ConfirmRequest{ConfirmAll: true}); err != nil {
+		t.Fatal(err)
+	}
+	if r := toolResult(t, until(t, again, isType(schema.EventDone))); !r.Success {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestANewPasswordInMidTurn: the turn doesn't act with the login from before it, but waits for its owner's next one.
+func TestANewPasswordInMidTurn(t *testing.T) {
+	s, session := startLabSite(t), newSession()
+	one, _ := s.tokens("admin")
+	s.SetToken(one)
+	release := make(chan struct{})
+	suite.model.On("read on after my password", func(r *scriptmodel.Reply) {
+		r.Say("a moment")
+		r.Hold(release)
+		r.Call("execute_multiple_device_commands", `{"device_configs": [{"device_name": "R1", "commands": ["show version"]}]}`)
+	}, text("done"))
+	stream := s.post(session, "read on after my password")
+	until(t, stream, isType(schema.EventContent))
+	fresh := s.setPassword("longer than that")
+	close(release)
+	until(t, stream, func(ev client.Received) bool {
+		return ev.Type == schema.EventWaiting && ev.Code == schema.CodeCredentialMissing
+	})
+	again, err := fresh.Events(fresh.bounded(), fresh.project, session, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if r := toolResult(t, until(t, again, isType(schema.EventDone))); !r.Success {
+		t.Errorf("%+v", r)
+	}
+}
+
+// GNS3 gives the same token to all logins of one second, so that a login right after a new password may get one that has just been ended.
+func TestALoginGetsAnEndedToken(t *testing.T) {
+	s := startLabSite(t)
+	for n := range 10 { // the simulated lab's logins take no time, so most of them are in one second
+		fresh := s.setPassword(fmt.Sprint("longer than that ", n))
+		if _, err := fresh.Sessions(t.Context(), fresh.project); err != nil {
+			t.Fatalf("login %d: %v", n, err)
+		}
+		s.SetToken(fresh.Token())
 	}
 }

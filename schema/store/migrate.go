@@ -46,6 +46,9 @@ func migrations(postgres bool) []*gormigrate.Migration {
 	}, {
 		ID:      "2026-11-30-deleted-projects",
 		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&DeletedProject{}) },
+	}, {
+		ID:      "2026-11-30-logins",
+		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&Login{}) },
 	}}
 }
 

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"gns3copilot/schema"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// Login is a GNS3 login that has been used here, and is kept until its token expires by itself.
+type Login struct {
+	TokenHash string    `gorm:"primaryKey"`
+	UserID    string    `gorm:"not null;index"`
+	Ended     bool      `gorm:"not null"` // here; GNS3 may go on to take the token
+	ExpiresAt time.Time `gorm:"not null;index"`
+}
+
+// maxLogin bounds how long a login is kept whose token doesn't say when it expires.
+const maxLogin = 365 * 24 * time.Hour
+
+// SeeLogin remembers a token that GNS3 takes for the user's. It fails with CodeUnauthorized when the login was ended.
+func (s *Store) SeeLogin(ctx context.Context, token, userID string) error {
+	err := s.CheckLogin(ctx, token)
+	if schema.CodeOf(err) != schema.CodeNotFound {
+		return err
+	}
+	return s.tx(ctx, "remember login", func(db *gorm.DB) error {
+		now := db.NowFunc()
+		if err := db.Where("expires_at < ?", now).Delete(&Login{}).Error; err != nil {
+			return err
+		}
+		expires, told := schema.TokenExpiry(token)
+		if latest := now.Add(maxLogin); !told || expires.After(latest) {
+			expires = latest
+		}
+		return db.Clauses(clause.OnConflict{DoNothing: true}).
+			Create(&Login{TokenHash: hashOf(token), UserID: userID, ExpiresAt: expires.UTC()}).Error
+	})
+}
+
+// CheckLogin fails with CodeUnauthorized when the token's login was ended, and with CodeNotFound when it isn't known.
+func (s *Store) CheckLogin(ctx context.Context, token string) error {
+	var seen Login
+	if err := s.read.WithContext(ctx).Where("token_hash = ?", hashOf(token)).Take(&seen).Error; err != nil {
+		return fmt.Errorf("read login: %w", domainError(err))
+	}
+	if seen.Ended {
+		return schema.Errorf(schema.CodeUnauthorized, "This login is from before the user's new password.").WithHint("Log in again.")
+	}
+	return nil
+}
+
+// EndLogins ends all logins of the user that are known.
+func (s *Store) EndLogins(ctx context.Context, userID string) error {
+	return s.tx(ctx, "end logins", func(db *gorm.DB) error {
+		return db.Model(&Login{}).Where("user_id = ?", userID).Update("ended", true).Error
+	})
+}
+
+// BeginLogin has a token count again that GNS3 has just given to a login: the logins of one second get the same.
+func (s *Store) BeginLogin(ctx context.Context, token string) error {
+	if err := s.CheckLogin(ctx, token); schema.CodeOf(err) != schema.CodeUnauthorized {
+		return nil // the first to use it finds out what is wrong else
+	}
+	return s.tx(ctx, "begin login", func(db *gorm.DB) error {
+		return db.Model(&Login{}).Where("token_hash = ?", hashOf(token)).Update("ended", false).Error
+	})
+}
+
+// hashOf names a token, which is itself not kept.
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"encoding/base64"
+	"fmt"
+	"testing"
+	"time"
+
+	"gns3copilot/schema"
+)
+
+// tokenUntil is a token that expires then.
+func tokenUntil(expires time.Time, name string) string {
+	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"sub":%q,"exp":%d}`, name, expires.Unix()))
+	return "eyJhbGciOiJIUzI1NiJ9." + payload + ".c2lnbmF0dXJl"
+}
+
+// TestLoginsEndForTheirUserAlone: those that are known by then, for good, and nobody else's.
+func TestLoginsEndForTheirUserAlone(t *testing.T) {
+	s := openStore(t)
+	later := time.Now().Add(time.Hour)
+	one, other, bobs := tokenUntil(later, "one"), tokenUntil(later, "other"), tokenUntil(later, "bobs")
+	see := func(token, user string, want schema.Code) {
+		t.Helper()
+		for range 2 {
+			if err := s.SeeLogin(t.Context(), token, user); schema.CodeOf(err) != want {
+				t.Errorf("%s: %v, want %q", user, err, want)
+			}
+		}
+	}
+	if err := s.CheckLogin(t.Context(), one); schema.CodeOf(err) != schema.CodeNotFound {
+		t.Errorf("one that was never seen: %v", err)
+	}
+	see(one, "ada", "")
+	see(other, "ada", "")
+	see(bobs, "bob", "")
+	if err := s.EndLogins(t.Context(), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	see(one, "ada", schema.CodeUnauthorized)
+	see(bobs, "bob", "")
+	see(tokenUntil(later, "the next"), "ada", "")
+	// GNS3 gives the same token to a login in the same second.
+	for _, token := range []string{other, bobs, "not seen"} {
+		if err := s.BeginLogin(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for token, want := range map[string]schema.Code{one: schema.CodeUnauthorized, other: "", bobs: "", "not seen": schema.CodeNotFound} {
+		if err := s.CheckLogin(t.Context(), token); schema.CodeOf(err) != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestLoginsAreKeptUntilTheyExpire: neither are they in the way for longer, nor is one that has ended let in again.
+func TestLoginsAreKeptUntilTheyExpire(t *testing.T) {
+	s := openStore(t)
+	start := time.Now()
+	at := start
+	s.now = func() time.Time { return at }
+	short, long, silent := tokenUntil(start.Add(time.Hour), "short"), tokenUntil(start.Add(48*time.Hour), "long"), "says nothing"
+	for _, token := range []string{short, long, silent} {
+		if err := s.SeeLogin(t.Context(), token, "ada"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.EndLogins(t.Context(), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	at = start.Add(24 * time.Hour)
+	if err := s.SeeLogin(t.Context(), tokenUntil(at.Add(time.Hour), "new"), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	for token, want := range map[string]schema.Code{short: schema.CodeNotFound, long: schema.CodeUnauthorized, silent: schema.CodeUnauthorized} {
+		if err := s.CheckLogin(t.Context(), token); schema.CodeOf(err) != want {
+			t.Errorf("%s: %v, want %q", token, err, want)
+		}
+	}
+}
