@@ -33,13 +33,13 @@ func (s *Server) inbox(ctx context.Context, r request, in *inboxInput) (*body[[]
 	return &body[[]schema.InboxItem]{Body: inboxItems(rows)}, err
 }
 
-// decided lists what was proposed and decided there: by whom, when, why, and what the devices said.
+// decided lists what was proposed and decided there: by whom, when, why, and what the devices said. A superadmin sees it of deleted projects, too.
 func (s *Server) decided(ctx context.Context, r request, in *inboxInput) (*body[[]schema.InboxItem], error) {
 	projects, err := s.visibleProjects(ctx, r, in.ProjectID)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.store.Decided(ctx, projects, in.Limit)
+	rows, err := s.store.Decided(ctx, projects, r.IsSuperadmin, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,14 @@ func (s *Server) decided(ctx context.Context, r request, in *inboxInput) (*body[
 // visibleProjects asks the GNS3 server which projects the caller may see, of those in which something has asked for a human's word.
 func (s *Server) visibleProjects(ctx context.Context, r request, only string) ([]string, error) {
 	if only = strings.ToLower(only); only != "" { // as in paths
-		return []string{only}, s.project(ctx, r.caller, only, "")
+		err := s.project(ctx, r.caller, only, "")
+		if schema.CodeOf(err) == schema.CodeNotFound && r.IsSuperadmin { // the trail outlives the project
+			asked, failure := s.store.AskedIn(ctx, []string{only})
+			if failure != nil || len(asked) > 0 {
+				return asked, failure
+			}
+		}
+		return []string{only}, err
 	}
 	listed, err := s.gns3.Projects(ctx, r.token)
 	if err != nil {

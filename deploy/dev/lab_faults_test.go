@@ -70,7 +70,15 @@ func (s *labSite) up(address string) {
 	s.lab = lab
 }
 
-func (s *labSite) again() { s.up(strings.TrimPrefix(s.lab.URL(), "http://")) }
+func (s *labSite) again() {
+	s.t.Helper()
+	s.up(strings.TrimPrefix(s.lab.URL(), "http://"))
+	// A POST is never sent twice, so one on a connection that isn't known to be dead yet is lost.
+	eventually(s.t, "the gateway has a connection to the new server", func() bool {
+		a := s.askAt(s.stack, http.MethodPost, "/v3/access/users/authenticate", `{"username": "admin", "password": "admin"}`, "Content-Type", "application/json")
+		return a.status == http.StatusOK
+	})
+}
 
 // checkDevices looks at a device by way of a new turn.
 func (s *labSite) checkDevices(session string) {

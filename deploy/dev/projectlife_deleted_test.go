@@ -35,6 +35,12 @@ func (u user) sessions() []string {
 	return names
 }
 
+// decisions asks what was decided.
+func (u user) decisions(query string) answer {
+	u.t.Helper()
+	return u.ask(http.MethodGet, "/v3/copilot/approvals/history"+query, "", u.bearer()...)
+}
+
 // checkForgotten waits until nothing is left of what was said in the project before it was deleted.
 func (u user) checkForgotten() {
 	u.t.Helper()
@@ -75,10 +81,27 @@ func TestDeletedProject(t *testing.T) {
 			stream, asked := propose(t, u, session, "delete "+session, call(configTool, configure("R1", "interface Loopback7")), text("done"))
 			remove(u)
 			checkDeletedUnder(t, stream)
-			u.checkForgotten()
-			_, trail := u.raw(http.MethodGet, "/v3/copilot/approvals/history", "", true)
-			if !strings.Contains(trail, last(asked).PendingTools[0].ToolCallID) {
-				t.Error("the trail is gone")
+			id := last(asked).PendingTools[0].ToolCallID
+			if a := u.decisions("?project_id=" + u.project); !strings.Contains(a.text, id) {
+				t.Errorf("the trail is gone with the project: %d %s", a.status, a.text)
+			}
+			student := login(t, "student")
+			if a := student.decisions("?project_id=" + u.project); a.status != http.StatusNotFound {
+				t.Errorf("a student sees the trail of a deleted project: %d %s", a.status, a.text)
+			}
+			student.project = u.project
+			student.recreate(suite.lab)
+			for _, query := range []string{"", "?project_id=" + u.project} {
+				if a := student.decisions(query); a.status != http.StatusOK || strings.Contains(a.text, id) {
+					t.Errorf("whoever has a new project with the id sees what was decided in the old one: %d %s", a.status, a.text)
+				}
+			}
+			eventually(t, "its sessions are gone", func() bool { return len(u.sessions()) == 0 })
+			if _, err := student.Confirm(t.Context(), student.project, session, schema.ConfirmRequest{ConfirmAll: true}); schema.CodeOf(err) != schema.CodeNotFound {
+				t.Errorf("a decision in the new project finds the old one's call: %v", err)
+			}
+			if a := u.decisions("?project_id=" + u.project); !strings.Contains(a.text, id) {
+				t.Error("the trail is gone with a new project of the id")
 			}
 			if n := sent("Deleted "+session+"/R1", "interface Loopback7"); n != 0 {
 				t.Errorf("%d lines were sent", n)

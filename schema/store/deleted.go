@@ -10,24 +10,29 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// DeletedProject is a project that the GNS3 server is known to have deleted, and whose sessions are still to be.
+// DeletedProject is a project that the GNS3 server is known to have deleted. A client may give its id to a new one.
 type DeletedProject struct {
 	ProjectID string    `gorm:"primaryKey"` // in lower case
 	At        time.Time `gorm:"not null"`   // when that became known
+	Forgotten bool      `gorm:"not null;default:false"`
 }
 
-// NoteDeleted keeps in mind that a project was deleted, until Forgotten.
+// ofThisProject leaves out approvals that were asked for in a deleted project with the id of one that there is now.
+const ofThisProject = `NOT EXISTS (SELECT 1 FROM deleted_projects
+	WHERE deleted_projects.project_id = LOWER(approvals.project_id) AND deleted_projects.at >= approvals.created_at)`
+
+// NoteDeleted keeps in mind that a project was deleted, and that its sessions are to be.
 func (s *Store) NoteDeleted(ctx context.Context, projectID string) error {
 	return s.tx(ctx, "note deleted project", func(db *gorm.DB) error {
-		return db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "project_id"}}, DoUpdates: clause.AssignmentColumns([]string{"at"})}).
+		return db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "project_id"}}, DoUpdates: clause.AssignmentColumns([]string{"at", "forgotten"})}).
 			Create(&DeletedProject{ProjectID: strings.ToLower(projectID), At: db.NowFunc()}).Error
 	})
 }
 
-// DeletedProjects lists the deleted projects that aren't forgotten yet.
+// DeletedProjects lists the deleted projects whose sessions are still to be.
 func (s *Store) DeletedProjects(ctx context.Context) ([]DeletedProject, error) {
 	var all []DeletedProject
-	if err := s.read.WithContext(ctx).Order("at").Find(&all).Error; err != nil {
+	if err := s.read.WithContext(ctx).Where("NOT forgotten").Order("at").Find(&all).Error; err != nil {
 		return nil, fmt.Errorf("list deleted projects: %w", domainError(err))
 	}
 	return all, nil
@@ -46,6 +51,6 @@ func (s *Store) SessionsOf(ctx context.Context, p DeletedProject) ([]Session, er
 // Forgotten ends what NoteDeleted began, unless the project was deleted again meanwhile.
 func (s *Store) Forgotten(ctx context.Context, p DeletedProject) error {
 	return s.tx(ctx, "forget deleted project", func(db *gorm.DB) error {
-		return db.Where("project_id = ? AND at = ?", p.ProjectID, p.At).Delete(&DeletedProject{}).Error
+		return db.Model(&DeletedProject{}).Where("project_id = ? AND at = ?", p.ProjectID, p.At).Update("forgotten", true).Error
 	})
 }

@@ -43,7 +43,7 @@ func (s *Store) SessionApprovals(ctx context.Context, userID, projectID, session
 
 func (s *Store) approvalsOf(ctx context.Context, columns, where string, args ...any) ([]Approval, error) {
 	var rows []Approval
-	if err := s.read.WithContext(ctx).Select(columns).Where(where, args...).Order("created_at, ordinal").Find(&rows).Error; err != nil {
+	if err := s.read.WithContext(ctx).Select(columns).Where(where, args...).Where(ofThisProject).Order("created_at, ordinal").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("find approvals: %w", domainError(err))
 	}
 	return rows, nil
@@ -64,12 +64,16 @@ func only(rows []Approval, want func(Approval) bool) []Approval {
 
 // Inbox lists the calls of these projects that wait, the oldest first.
 func (s *Store) Inbox(ctx context.Context, projects []string) ([]Approval, error) {
-	return s.approvals(ctx, "state = ? AND project_id IN ?", "expires_at, created_at, ordinal", 1000, schema.ApprovalPending, projects)
+	return s.approvals(ctx, "state = ? AND project_id IN ? AND "+ofThisProject, "expires_at, created_at, ordinal", 1000, schema.ApprovalPending, projects)
 }
 
-// Decided lists the calls of these projects that no longer wait, the newest first.
-func (s *Store) Decided(ctx context.Context, projects []string, limit int) ([]Approval, error) {
-	return s.approvals(ctx, "state <> ? AND project_id IN ?", "COALESCE(decided_at, created_at) DESC, created_at DESC, ordinal DESC", limit, schema.ApprovalPending, projects)
+// Decided lists the calls of these projects that no longer wait, the newest first; with deleted set also those of deleted projects that had their ids.
+func (s *Store) Decided(ctx context.Context, projects []string, deleted bool, limit int) ([]Approval, error) {
+	where := "state <> ? AND project_id IN ?"
+	if !deleted {
+		where += " AND " + ofThisProject
+	}
+	return s.approvals(ctx, where, "COALESCE(decided_at, created_at) DESC, created_at DESC, ordinal DESC", limit, schema.ApprovalPending, projects)
 }
 
 // AskedIn are those of the projects in which calls have asked for a human's word.

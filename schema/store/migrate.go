@@ -49,6 +49,9 @@ func migrations(postgres bool) []*gormigrate.Migration {
 	}, {
 		ID:      "2026-11-30-logins",
 		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&Login{}) },
+	}, {
+		ID:      "2026-11-30-deletions-kept",
+		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&DeletedProject{}) },
 	}}
 }
 
