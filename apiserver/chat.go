@@ -93,6 +93,7 @@ func visible(text string) bool {
 func (s *Server) turnInput(r request, in *postInput) schema.TurnInput {
 	t := schema.TurnInput{
 		TurnRef:     schema.TurnRef{TurnID: uuid.NewString(), SessionID: in.Body.SessionID, ProjectID: in.ProjectID, UserID: r.ID},
+		UserName:    r.Username,
 		Message:     in.Body.Message,
 		Temperature: in.Body.Temperature,
 		StopBelow:   s.limits.StopBelow, CredentialWait: int(s.limits.CredentialWait.Seconds()),

@@ -18,7 +18,9 @@ func (r TurnRef) Ref() TurnRef { return r }
 // TurnInput starts ChatTurn. Limits and mode are fixed here, so that a later configuration never changes a running turn.
 type TurnInput struct {
 	TurnRef
-	Message string `json:"message"`
+	// UserName is the owner's, for whoever is asked to allow what the turn wants to do.
+	UserName string `json:"user_name,omitempty"`
+	Message  string `json:"message"`
 	// BodySHA256 is of what the client sent, to tell a repeated request from another one.
 	BodySHA256 string `json:"body_sha256"`
 	Mode       Mode   `json:"mode"`

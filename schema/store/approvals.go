@@ -25,6 +25,7 @@ type Approval struct {
 	SessionKey    string `gorm:"not null;index"`
 	SessionID     string `gorm:"not null"`
 	UserID        string `gorm:"not null"`
+	UserName      string `gorm:"not null;default:''"` // the turn's, set when the call is stored
 	ProjectID     string `gorm:"not null;index:idx_approval_project,priority:1"`
 	ToolName      string `gorm:"not null"`
 	Arguments     string `gorm:"not null"`
@@ -85,6 +86,9 @@ func (s *Store) AddApprovals(ctx context.Context, rows []Approval) error {
 // addApproval stores a call unless it is there, and its line in the trail with it.
 func addApproval(db *gorm.DB, a Approval, kind string) error {
 	a.ID, a.CreatedAt = uuid.NewString(), db.NowFunc()
+	if err := db.Model(&Turn{}).Where("id = ?", a.TurnID).Limit(1).Pluck("user_name", &a.UserName).Error; err != nil {
+		return err
+	}
 	added := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&a)
 	if added.Error != nil || added.RowsAffected == 0 {
 		return added.Error

@@ -52,6 +52,9 @@ func migrations(postgres bool) []*gormigrate.Migration {
 	}, {
 		ID:      "2026-11-30-deletions-kept",
 		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&DeletedProject{}) },
+	}, {
+		ID:      "2026-11-30-who-asked",
+		Migrate: func(db *gorm.DB) error { return db.AutoMigrate(&Turn{}, &Approval{}) },
 	}}
 }
 

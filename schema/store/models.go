@@ -66,6 +66,7 @@ type Turn struct {
 	// Number counts the session's turns from 1.
 	Number     int    `gorm:"not null;uniqueIndex:idx_session_number,priority:2"`
 	UserID     string `gorm:"not null;index:idx_turn_owner,priority:1"`
+	UserName   string `gorm:"not null;default:''"`
 	ProjectID  string `gorm:"not null;index:idx_turn_owner,priority:2"`
 	RunID      string `gorm:"not null"`
 	Mode       schema.Mode

@@ -68,7 +68,7 @@ func (s *Store) openSession(db *gorm.DB, in schema.BeginTurnInput) (Session, err
 func (s *Store) insertTurn(db *gorm.DB, in schema.BeginTurnInput, session Session) error {
 	now := db.NowFunc()
 	turn := Turn{
-		ID: in.TurnID, SessionKey: in.SessionKey, Number: session.TurnCount + 1, UserID: in.UserID, ProjectID: in.ProjectID,
+		ID: in.TurnID, SessionKey: in.SessionKey, Number: session.TurnCount + 1, UserID: in.UserID, UserName: in.UserName, ProjectID: in.ProjectID,
 		RunID: in.RunID, Mode: in.Mode, State: schema.TurnRunning, BodySHA256: in.BodySHA256, StartedAt: now,
 	}
 	if err := db.Create(&turn).Error; err != nil {
