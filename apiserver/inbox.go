@@ -109,7 +109,7 @@ func inboxItems(rows []store.Approval) []schema.InboxItem {
 	items := []schema.InboxItem{}
 	for _, a := range rows {
 		items = append(items, schema.InboxItem{
-			PendingTool: a.View(time.Now()), HITLSessionID: a.HITLSessionID, ProjectID: a.ProjectID, SessionID: a.SessionID, UserID: a.UserID,
+			PendingTool: a.View(time.Now()), HITLSessionID: a.HITLSessionID, ProjectID: a.ProjectID, SessionID: a.SessionID, UserID: a.UserID, UserName: a.UserName,
 			State: a.State, DecidedBy: a.DeciderName, DecidedAt: a.DecidedAt, Reason: a.Reason, Modification: a.Summary, CreatedAt: a.CreatedAt,
 		})
 	}

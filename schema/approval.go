@@ -180,6 +180,7 @@ type InboxItem struct {
 	ProjectID     string         `json:"project_id"`
 	SessionID     string         `json:"session_id"`
 	UserID        string         `json:"user_id" doc:"Whose turn it is."`
+	UserName      string         `json:"user_name" doc:"Whose turn it is, by name; empty for those from before it was kept."`
 	State         ApprovalState  `json:"state" enum:"pending,confirmed,rejected,modified,expired,aborted"`
 	DecidedBy     string         `json:"decided_by,omitempty" doc:"The decider's user name; absent when nobody decided."`
 	DecidedAt     *time.Time     `json:"decided_at,omitempty" doc:"RFC 3339 with a zone."`

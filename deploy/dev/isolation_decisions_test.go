@@ -64,9 +64,9 @@ func (w *world) checkDecider(t *testing.T, p *person, project string) {
 	for kind, list := range map[sessionKind]string{waiting: "", decided: "/history"} {
 		items := w.items(t, p, "/v3/copilot/approvals"+list+"?limit=1000&project_id="+project)
 		if len(items) != 1 || !slices.ContainsFunc(items[project], func(i schema.InboxItem) bool {
-			return i.SessionID == plants[kind].session && i.ToolCallID == plants[kind].ids["tool_call_id"]
+			return i.SessionID == plants[kind].session && i.ToolCallID == plants[kind].ids["tool_call_id"] && i.UserName == owner.name
 		}) {
-			t.Errorf("approvals%s doesn't have the call: %+v", list, items)
+			t.Errorf("approvals%s doesn't have the call of %s's: %+v", list, owner.name, items)
 		}
 	}
 	for _, action := range []string{"confirm", "reject", "modify"} {
