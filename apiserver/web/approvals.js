@@ -15,7 +15,6 @@ const state = {
   token: "", // the login that user belongs to
   cards: new Map(), // by keyOf, in the order of their deadlines
   projects: new Map(),
-  people: new Map(),
   shown: 20, // entries of the history
   pause: soonest,
   timer: 0,
@@ -27,7 +26,7 @@ const state = {
 
 const names = {
   project: (id) => reveal(state.projects.get(id) || id),
-  person: (id) => (state.user && id === state.user.user_id ? el("span", {}, reveal(state.user.username), " (you)") : reveal(state.people.get(id) || "user " + id)),
+  asker: (item) => (item.user_id === state.user?.user_id ? el("span", {}, reveal(state.user.username), " (you)") : reveal(item.user_name || "user " + item.user_id)),
 };
 
 /** look reads what waits and what was decided, one look at a time. */
@@ -53,7 +52,7 @@ async function lookOnce() {
   try {
     if (state.token !== used) await identify(); // GNS3's page may have logged in, or somebody else
     const [waiting, decided] = await Promise.all([get("v3/copilot/approvals"), get("v3/copilot/approvals/history?limit=" + (state.shown + 1))]);
-    if (token() === used) await learnNames([...waiting, ...decided]);
+    if (token() === used) await learnProjects([...waiting, ...decided]);
     if (token() !== used) return; // who asked has left: it isn't for whoever is here now
     $("main").hidden = false;
     $("login").close();
@@ -93,7 +92,8 @@ async function identify() {
 
 /** forget drops what another user has seen. */
 function forget() {
-  for (const map of [state.cards, state.projects, state.people]) map.clear();
+  state.cards.clear();
+  state.projects.clear();
   $("cards").replaceChildren();
   $("history").replaceChildren();
   delete $("history").dataset.key;
@@ -101,16 +101,10 @@ function forget() {
   Object.assign(state, { user: null, token: "", seen: "", first: true, pause: soonest });
 }
 
-/** learnNames asks what projects and people are called. Who isn't shown to the user stays an id. */
-async function learnNames(items) {
-  if (items.some((i) => !state.projects.has(i.project_id))) {
-    for (const p of await get("v3/projects").catch(() => [])) state.projects.set(p.project_id, p.name);
-  }
-  const unknown = [...new Set(items.map((i) => i.user_id))].filter((id) => id !== state.user.user_id && !state.people.has(id));
-  await Promise.all(unknown.map(async (id) => {
-    const person = await get("v3/access/users/" + encodeURIComponent(id)).catch(() => null);
-    state.people.set(id, person?.username || "");
-  }));
+/** learnProjects asks what projects are called. One that isn't listed stays an id. */
+async function learnProjects(items) {
+  if (items.every((i) => state.projects.has(i.project_id))) return;
+  for (const p of await get("v3/projects").catch(() => [])) state.projects.set(p.project_id, p.name);
 }
 
 function drawWaiting(waiting, decided) {

@@ -12,7 +12,7 @@ export function keyOf(item) {
 
 /** Card shows a call. What people type in it stays, whatever becomes of the call meanwhile. */
 export class Card {
-  /** names gives project(id) and person(id); changed is called when a decision was sent, dropped when the card is no longer wanted. */
+  /** names gives project(id) and asker(item); changed is called when a decision was sent, dropped when the card is no longer wanted. */
   constructor(item, names, { changed, dropped }) {
     this.item = item;
     this.changed = changed;
@@ -26,7 +26,7 @@ export class Card {
     this.element = el("article", { class: "card danger-" + item.danger_level, tabIndex: -1, "aria-labelledby": title.id },
       el("div", { class: "top" }, title, el("p", { class: "deadline" }, "expires in ", this.time)),
       el("p", { class: "badges" }, el("span", { class: "badge" }, "Danger: " + item.danger_level), el("code", {}, reveal(item.tool_name))),
-      facts([["Asked by", names.person(item.user_id)], ["Project", names.project(item.project_id)], ["Conversation", reveal(item.session_id)]]),
+      facts([["Asked by", names.asker(item)], ["Project", names.project(item.project_id)], ["Conversation", reveal(item.session_id)]]),
       list(item.reasons), this.preview(), this.buttons, this.panel, this.message);
     this.update(item);
   }

@@ -29,7 +29,7 @@ export function entry(item, names) {
   return el("li", { class: "entry", id, tabIndex: -1 },
     el("p", { class: "head" }, el("strong", {}, reveal(item.description)), " ", el("span", { class: "where" }, names.project(item.project_id))),
     el("p", {}, ...outcome(item)),
-    el("p", { class: "when" }, "asked by ", names.person(item.user_id), ", ", when(item.created_at), ...(item.decided_at ? ["; decided ", when(item.decided_at)] : [])),
+    el("p", { class: "when" }, "asked by ", names.asker(item), ", ", when(item.created_at), ...(item.decided_at ? ["; decided ", when(item.decided_at)] : [])),
     lines(item), ...(item.devices || []).map(device));
 }
 
