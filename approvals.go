@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -66,7 +67,7 @@ func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
 			return err
 		}
 		for i, it := range items {
-			fmt.Fprintf(c.out, "session %s, project %s\n%s\n", printable(it.SessionID), printable(nameOf(projects, it.ProjectID)), previewText(i+1, it.PendingTool))
+			showWaiting(c, i+1, nameOf(projects, it.ProjectID), it)
 		}
 		if len(items) == 0 {
 			fmt.Fprintln(c.out, "nothing waits")
@@ -135,6 +136,13 @@ func nameOf(projects []schema.Project, id string) string {
 	return id
 }
 
+// whose tells who asked for a call, by name where that is known.
+func whose(it schema.InboxItem) string { return printable(cmp.Or(it.UserName, "user "+it.UserID)) }
+
+func showWaiting(c *console, n int, project string, it schema.InboxItem) {
+	fmt.Fprintf(c.out, "asked by %s, session %s, project %s\n%s\n", whose(it), printable(it.SessionID), printable(project), previewText(n, it.PendingTool))
+}
+
 func showDecided(c *console, it schema.InboxItem) {
 	when := it.CreatedAt
 	if it.DecidedAt != nil {
@@ -144,7 +152,7 @@ func showDecided(c *console, it schema.InboxItem) {
 	if it.DecidedBy != "" {
 		by = " by " + printable(it.DecidedBy)
 	}
-	fmt.Fprintf(c.out, "%s  %s%s  %s  (session %s, %s)\n", when.Local().Format("2006-01-02 15:04:05 MST"), it.State, by, printable(it.Description), printable(it.SessionID), it.ToolCallID)
+	fmt.Fprintf(c.out, "%s  %s%s  %s  (asked by %s, session %s, %s)\n", when.Local().Format("2006-01-02 15:04:05 MST"), it.State, by, printable(it.Description), whose(it), printable(it.SessionID), it.ToolCallID)
 	if it.Reason != "" {
 		fmt.Fprintf(c.out, "    reason: %s\n", printable(it.Reason))
 	}

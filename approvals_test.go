@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"gns3copilot/schema"
+)
+
+// TestApprovalsTellWhoAsked in the first line of what waits and of what was decided, and let no name steer the terminal.
+func TestApprovalsTellWhoAsked(t *testing.T) {
+	for _, c := range []struct{ name, want string }{
+		{"ada", "asked by ada, session s"},
+		{"", "asked by user 7f0c, session s"}, // from before names were kept
+		{"a\x1b[2J\u202eda", "asked by a[2Jda, session s"},
+	} {
+		item := schema.InboxItem{SessionID: "s", UserID: "7f0c", UserName: c.name, State: schema.ApprovalRejected, DecidedBy: "bob"}
+		for list, show := range map[string]func(*console){
+			"approvals":           func(to *console) { showWaiting(to, 1, "lab", item) },
+			"approvals --history": func(to *console) { showDecided(to, item) },
+		} {
+			var out bytes.Buffer
+			show(&console{out: &out, err: &out})
+			if first, _, _ := strings.Cut(out.String(), "\n"); !strings.Contains(first, c.want) {
+				t.Errorf("%s shows %q as %q, want %q", list, c.name, first, c.want)
+			}
+		}
+	}
+}
