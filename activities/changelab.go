@@ -94,8 +94,8 @@ type labChange struct {
 	end   context.Context // outlives the run: what happened is stored in any case
 }
 
-// apply makes one change and settles its journal. A request that was begun is not cut off by an abort: it could not be known then what it
-// did. What was claimed before, by an attempt whose end nobody heard of, is not done again.
+// apply makes one change and settles its journal. An abort leaves a request that was begun some time to come to its end, since it can't be
+// known otherwise what it did. What was claimed before, by an attempt whose end nobody heard of, is not done again.
 func (c *labChange) apply(run context.Context, change tools.LabChange) schema.ToolItem {
 	item := schema.ToolItem{ID: change.ID, Name: change.Item, Status: schema.ItemFailed}
 	if change.ID == "" {
@@ -110,7 +110,7 @@ func (c *labChange) apply(run context.Context, change tools.LabChange) schema.To
 		return item
 	}
 	claim := store.Claim{Kind: store.KindLab, Device: change.Item, NodeID: change.ID, Lines: []string{change.What}}
-	err := c.tools.Store.ClaimRun(run, c.in.TurnRef, c.in.Call.ID, claim)
+	err := c.claim(claim)
 	switch {
 	case schema.CodeOf(err) == schema.CodeConflict:
 		return c.earlier(change.Item)
@@ -119,7 +119,9 @@ func (c *labChange) apply(run context.Context, change tools.LabChange) schema.To
 		return item
 	}
 	c.show(change, schema.DeviceRunning, change.What)
-	did, err := change.Do(context.WithoutCancel(run), c.lab)
+	request, release := toItsEnd(run)
+	did, err := change.Do(request, c.lab)
+	release()
 	result := outcomeOf(change, did, err)
 	end, cancel := settle(c.end)
 	defer cancel()
@@ -136,6 +138,13 @@ func (c *labChange) apply(run context.Context, change tools.LabChange) schema.To
 		return labItem(result)
 	}
 	return did
+}
+
+// claim is not cut off by an abort either: a claim that was stored all the same would stay open.
+func (c *labChange) claim(claim store.Claim) error {
+	ctx, cancel := settle(c.end)
+	defer cancel()
+	return c.tools.Store.ClaimRun(ctx, c.in.TurnRef, c.in.Call.ID, claim)
 }
 
 func (c *labChange) show(change tools.LabChange, state schema.DeviceState, detail string) {

@@ -18,18 +18,11 @@ const (
 
 // await waits until the console of a started node answers, and says so in the item. A node that boots longer is no failure: it was started.
 func (p NodePower) await(ctx context.Context, env Env, item schema.ToolItem) schema.ToolItem {
-	lab, err := env.Topology(ctx)
-	if err != nil {
-		return noted(item, "its console was not looked at: "+schema.AsError(err).Message)
-	}
-	n, err := lab.ByID(item.ID, item.Name)
-	if err == nil {
-		err = Reachable(n)
-	}
-	if err == nil {
-		err = env.MayUse(ctx, n)
-	}
-	if err != nil {
+	n, err := consoleToAwait(ctx, env, item)
+	switch {
+	case ctx.Err() != nil:
+		return noted(item, "its console was not waited for: the work was stopped")
+	case err != nil:
 		return noted(item, "its console was not waited for: "+schema.AsError(err).Message)
 	}
 	began := time.Now()
@@ -43,6 +36,22 @@ func (p NodePower) await(ctx context.Context, env Env, item schema.ToolItem) sch
 	default:
 		return noted(item, fmt.Sprintf("its console has not answered within %s: %s It may still be starting up; try a command later.", took, schema.AsError(err).Message))
 	}
+}
+
+// consoleToAwait is the node as it is now, if its console is one that the turn's owner may use.
+func consoleToAwait(ctx context.Context, env Env, item schema.ToolItem) (gns3.Node, error) {
+	lab, err := env.Topology(ctx)
+	if err != nil {
+		return gns3.Node{}, err
+	}
+	n, err := lab.ByID(item.ID, item.Name)
+	if err != nil {
+		return n, err
+	}
+	if err := Reachable(n); err != nil {
+		return n, err
+	}
+	return n, env.MayUse(ctx, n)
 }
 
 // untilAnswered tries the console again and again, since one that isn't there yet refuses connections.
