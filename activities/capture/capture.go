@@ -3,7 +3,7 @@
 // What a model writes becomes the arguments of a program, and what the program reads comes from machines in a lab, so both are held
 // tightly. The words are split as a shell would, but no shell ever sees them; they are read as tshark reads them, and only options
 // on a list go on, with values of a known form: nothing that reads or writes a file, captures live, resolves names over the network,
-// loads code or chooses settings. The program gets one file, an empty home, an environment of four variables, and bounds on its time, its
+// loads code or chooses settings. The program gets one file, no home, an environment of four variables, and bounds on its time, its
 // output and, on Linux, its memory and what it may write. It ends with the request. What no bound helps against is a fault in one of
 // tshark's dissectors: keep tshark up to date, and run workers as a user of their own.
 package capture
@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +35,8 @@ const (
 	atOnce = 2
 	// pcapHeader is the length of a pcap file without packets.
 	pcapHeader = 24
+	// tempName is how the names of captures begin in the folder for temporary files.
+	tempName = "gns3-copilot-capture-"
 )
 
 // Nothing is what Result.Text says when tshark has found nothing.
@@ -70,28 +71,34 @@ type Result struct {
 // something that is no capture, CodeTooLarge for one that is too long, CodeToolArguments when tshark doesn't understand a filter or a field,
 // CodeCommandTimeout, CodeAborted, and CodeUnavailable when tshark isn't there or breaks down. An error of pcap itself is passed on.
 func (t *Tshark) Analyze(ctx context.Context, pcap io.Reader, a Arguments) (Result, error) {
-	dir, err := os.MkdirTemp("", "gns3-copilot-capture-")
+	file, err := os.CreateTemp("", tempName)
 	if err != nil {
-		return Result{}, fmt.Errorf("make a folder for the capture: %w", err)
+		return Result{}, fmt.Errorf("make a file for the capture: %w", err)
 	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "capture.pcap")
+	defer file.Close()
+	path, err := nameless(file)
+	if path == file.Name() {
+		defer os.Remove(path)
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("make a file for the capture: %w", err)
+	}
 	cut, err := spool(file, pcap)
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := t.analyze(ctx, dir, file, a)
+	r, err := t.analyze(ctx, file, path, a)
 	if cut && err == nil {
 		r.Hint = strings.TrimSpace("The end of the capture is missing: it grew while it was read, or the connection broke. " + r.Hint)
 	}
 	return r, err
 }
 
-// analyze lets tshark read a file in dir.
-func (t *Tshark) analyze(ctx context.Context, dir, file string, a Arguments) (Result, error) {
+// analyze lets tshark read a file, which it opens at path.
+func (t *Tshark) analyze(ctx context.Context, file *os.File, path string, a Arguments) (Result, error) {
 	out := &kept{limit: maxOutput}
 	// Names of hardware makers are shown, as tshark does by itself; nothing else is looked up.
-	said, err := t.run(ctx, dir, append([]string{"-r", file, "-N", "m"}, a.list...), out)
+	said, err := t.run(ctx, append([]string{"-r", path, "-N", "m"}, a.list...), out, file)
 	switch {
 	case errors.Is(err, errFull):
 		return Result{Text: out.text(), Cut: true, Hint: "Only the beginning is shown. Narrow it down with -Y or -c, or ask for fewer fields."}, nil
@@ -119,9 +126,9 @@ func found(text string, a Arguments) Result {
 	return Result{Text: Nothing, Hint: "Try without -Y to see what there is."}
 }
 
-// spool copies the capture to a file that nobody else can read. cut tells that its end is missing: GNS3 breaks off its answer when the file
+// spool copies the capture to a file. cut tells that its end is missing: GNS3 breaks off its answer when the file
 // grows while it is sent, and what has come by then is a capture all the same.
-func spool(file string, pcap io.Reader) (cut bool, err error) {
+func spool(file io.Writer, pcap io.Reader) (cut bool, err error) {
 	in := bufio.NewReader(io.LimitReader(pcap, maxCapture+1))
 	begin, err := in.Peek(pcapHeader + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -130,16 +137,9 @@ func spool(file string, pcap io.Reader) (cut bool, err error) {
 	if err := recognize(begin); err != nil {
 		return false, err
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return false, fmt.Errorf("store the capture: %w", err)
-	}
-	n, err := io.Copy(f, in)
-	if cut = errors.Is(err, io.ErrUnexpectedEOF); cut {
-		err = nil
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return cut, err
+	n, err := io.Copy(file, in)
+	if cut = errors.Is(err, io.ErrUnexpectedEOF); err != nil && !cut {
+		return false, err
 	}
 	if n > maxCapture {
 		return cut, schema.Errorf(schema.CodeTooLarge, "The capture is over %d MiB.", maxCapture>>20).

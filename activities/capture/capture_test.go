@@ -206,6 +206,15 @@ func TestSearchFields(t *testing.T) {
 	}
 }
 
+// A list of fields that never ends, not even its first line, is not kept.
+func TestSearchIsBounded(t *testing.T) {
+	s := &search{keyword: "ospf"}
+	n, err := io.Copy(s, io.LimitReader(endless{}, maxFieldsText+1))
+	if !errors.Is(err, errFull) || n > maxFieldsText {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
 // Each run waits for a free place, and its request may end meanwhile.
 func TestFewRunAtOnce(t *testing.T) {
 	ts := script(t, "exit 0")

@@ -12,7 +12,7 @@ import (
 const invalidFields = "Some fields aren't valid:"
 
 // ownFile finds the name of the file that tshark reads, which is nobody's business.
-var ownFile = regexp.MustCompile(`[^\s"']*gns3-copilot-capture-[^\s"']*`)
+var ownFile = regexp.MustCompile(`[^\s"']*(` + tempName + `|` + descriptor + `)[^\s"']*`)
 
 // complaint makes the error for a run that failed, of what tshark said.
 func complaint(said string, err error) error {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +11,9 @@ import (
 
 // maxFields is how many fields a search gives.
 const maxFields = 40
+
+// maxFieldsText bounds what tshark may print of its fields, in bytes: several times what it has to.
+const maxFieldsText = 128 << 20
 
 // keywordForm is what a field can be searched by.
 var keywordForm = regexp.MustCompile(`^[A-Za-z0-9_.-]{2,60}$`)
@@ -44,13 +45,8 @@ func (t *Tshark) SearchFields(ctx context.Context, keyword string) (Fields, erro
 	default:
 		keyword = strings.ToLower(words[0])
 	}
-	dir, err := os.MkdirTemp("", "gns3-copilot-capture-")
-	if err != nil {
-		return Fields{}, fmt.Errorf("make a folder for tshark: %w", err)
-	}
-	defer os.RemoveAll(dir)
 	found := &search{keyword: keyword}
-	if said, err := t.run(ctx, dir, []string{"-G", "fields"}, found); err != nil {
+	if said, err := t.run(ctx, []string{"-G", "fields"}, found); err != nil {
 		return Fields{}, complaint(said, err)
 	}
 	return found.best(), nil
@@ -59,6 +55,7 @@ func (t *Tshark) SearchFields(ctx context.Context, keyword string) (Fields, erro
 // search reads what "tshark -G fields" prints, line by line, and keeps what fits.
 type search struct {
 	keyword string
+	read    int    // bytes
 	part    []byte // of a line that isn't complete
 	found   []match
 }
@@ -69,14 +66,17 @@ type match struct {
 }
 
 func (s *search) Write(p []byte) (int, error) {
-	s.part = append(s.part, p...)
-	for {
-		line, rest, ok := bytes.Cut(s.part, []byte("\n"))
+	if s.read += len(p); s.read > maxFieldsText {
+		return 0, errFull
+	}
+	for text := p; ; {
+		line, rest, ok := bytes.Cut(text, []byte("\n"))
+		s.part = append(s.part, line...)
 		if !ok {
 			return len(p), nil
 		}
-		s.line(string(line))
-		s.part = rest
+		s.line(string(s.part))
+		s.part, text = s.part[:0], rest
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -30,26 +29,25 @@ var (
 	errTooLong = errors.New("the run takes too long")
 )
 
-// run lets tshark run in dir, where its home is too, and gives what it complained about. Its failures are errFull, *schema.Error, or an
-// *exec.ExitError.
-func (t *Tshark) run(ctx context.Context, dir string, args []string, out io.Writer) (said string, err error) {
+// nowhere is a folder that nobody but the system's administrator can make.
+const nowhere = "/nonexistent"
+
+// run lets tshark run, with files from its descriptor 3 on, and gives what it complained about. Its failures are errFull, *schema.Error, or
+// an *exec.ExitError.
+func (t *Tshark) run(ctx context.Context, args []string, out io.Writer, files ...*os.File) (said string, err error) {
 	select {
 	case t.slots <- struct{}{}:
 		defer func() { <-t.slots }()
 	case <-ctx.Done():
 		return "", ended(ctx)
 	}
-	home := filepath.Join(dir, "home")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		return "", fmt.Errorf("make a home for tshark: %w", err)
-	}
 	bounded, cancel := context.WithTimeoutCause(ctx, t.timeout, errTooLong)
 	defer cancel()
 	complaints, output := &kept{limit: lastWords, drops: true}, &watched{out: out, stop: cancel}
 	cmd := exec.CommandContext(bounded, t.program, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, output, complaints
-	// Neither settings nor plugins of whoever runs the worker are found from an empty home.
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + home, "XDG_CONFIG_HOME=" + home}
+	cmd.Dir, cmd.ExtraFiles, cmd.Stdout, cmd.Stderr = "/", files, output, complaints
+	// Neither settings nor plugins of whoever runs the worker are found without a home.
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + nowhere, "XDG_CONFIG_HOME=" + nowhere}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = lingering
@@ -61,6 +59,7 @@ func (t *Tshark) run(ctx context.Context, dir string, args []string, out io.Writ
 		cancel()
 	}
 	err = cmd.Wait()
+	_ = cmd.Cancel() // what it has begun and left behind
 	switch {
 	case limited != nil:
 		return "", fmt.Errorf("bound tshark: %w", limited)

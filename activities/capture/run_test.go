@@ -19,12 +19,14 @@ import (
 // packet is a capture with something in it.
 func packet() *bytes.Reader { return bytes.NewReader(pcap(pings(1)...)) }
 
-// What runs gets one file, an empty home and nothing of the worker's environment, and leaves nothing behind.
+// What runs gets one file, no home and nothing of the worker's environment, and leaves nothing behind, on Linux not even if the worker were
+// killed meanwhile: the file has no name.
 func TestWhatTheProgramGets(t *testing.T) {
 	t.Setenv("COPILOT_SECRET_KEY", "hunter2")
 	t.Setenv("WIRESHARK_CONFIG_DIR", "/elsewhere")
 	t.Setenv("TMPDIR", t.TempDir())
-	r, err := script(t, `env | sort; echo "args $*"; ls -A "$HOME" | wc -l; pwd; stat -c %a "$2" 2>/dev/null || stat -f %Lp "$2"; readlink /proc/self/fd/0`).
+	r, err := script(t, `env | sort; echo "args $*"; ls -d "$HOME" 2>&1 >/dev/null | wc -l; pwd; stat -L -c %a "$2" 2>/dev/null || stat -L -f %Lp "$2"
+		wc -c < "$2"; ls '`+os.TempDir()+`' | wc -l; readlink /proc/self/fd/0`).
 		Analyze(t.Context(), packet(), arguments(t, "-Y 'a b'"))
 	if err != nil {
 		t.Fatal(err)
@@ -39,12 +41,12 @@ func TestWhatTheProgramGets(t *testing.T) {
 	if got := strings.Join(names, " "); got != "HOME LANG PATH PWD XDG_CONFIG_HOME" && got != "HOME LANG PATH PWD SHLVL XDG_CONFIG_HOME _" { // a shell adds its own
 		t.Errorf("the environment has %s", got)
 	}
-	if !strings.Contains(r.Text, "\nargs -r "+os.TempDir()) || !strings.Contains(r.Text, "capture.pcap -N m -Y a b\n0\n") || !strings.Contains(r.Text, "\n600\n") ||
+	if !strings.Contains(r.Text, "\nargs -r /") || !strings.Contains(r.Text, " -N m -Y a b\n1\n/\n600\n"+strconv.Itoa(packet().Len())+"\n") ||
 		strings.Contains(r.Text, "hunter2") {
 		t.Errorf("got %s", r.Text)
 	}
-	if runtime.GOOS == "linux" && lines[len(lines)-1] != "/dev/null" {
-		t.Errorf("it can read %s", lines[len(lines)-1])
+	if n := len(lines); runtime.GOOS == "linux" && (lines[n-1] != "/dev/null" || lines[n-2] != "0") {
+		t.Errorf("its input and what it can find are %s", lines[n-2:])
 	}
 	nothingLeft(t)
 }
@@ -113,6 +115,13 @@ func TestRunsEnd(t *testing.T) {
 	_, err := ts.Analyze(t.Context(), packet(), Arguments{})
 	if e := schema.AsError(err); e == nil || e.Code != schema.CodeCommandTimeout || !strings.HasPrefix(e.Message, "tshark timeout after") {
 		t.Errorf("timeout: %v", err)
+	}
+	gone(t, <-begun)
+
+	ts = script(t, "trap '' HUP; sleep 300 & echo $$ $! > "+pipe) // which keeps the output open
+	go func() { begun <- hear(pipe) }()
+	if _, err := ts.Analyze(t.Context(), packet(), Arguments{}); schema.CodeOf(err) != schema.CodeUnavailable {
+		t.Errorf("left behind: %v", err)
 	}
 	gone(t, <-begun)
 	nothingLeft(t)
