@@ -131,7 +131,7 @@ func found(text string, a Arguments) Result {
 func spool(file io.Writer, pcap io.Reader) (cut bool, err error) {
 	in := bufio.NewReader(io.LimitReader(pcap, maxCapture+1))
 	begin, err := in.Peek(pcapHeader + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false, err
 	}
 	if err := recognize(begin); err != nil {

@@ -127,6 +127,10 @@ func TestCapturesWithoutPackets(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+	_, err := ts.Analyze(t.Context(), io.MultiReader(bytes.NewReader(whole[:9]), iotest.ErrReader(io.ErrUnexpectedEOF)), Arguments{})
+	if e := schema.AsError(err); e == nil || e.Code != schema.CodeConflict || !strings.Contains(e.Message, "empty") {
+		t.Errorf("an answer that breaks off at once: got %v", err)
+	}
 	// A file that is read while it is written ends anywhere.
 	r, err := ts.Analyze(t.Context(), bytes.NewReader(whole[:len(whole)-7]), arguments(t, "-T fields -e icmp.seq"))
 	if err != nil || r.Text != "0\n0\n1\n" || !strings.Contains(r.Hint, "incomplete") {

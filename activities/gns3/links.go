@@ -95,7 +95,7 @@ func (c *Client) StopCapture(ctx context.Context, token, projectID, linkID strin
 
 // CaptureFile reads the file of a link's last capture, as far as it is written; the capture may still run. Whoever reads bounds how much
 // of it, and closes it; ctx bounds how long. CodeConflict when nothing was captured since the project was opened, or when the file is on
-// another host than the server.
+// another host than the server. An answer that breaks off reads as io.ErrUnexpectedEOF, what else ends it as another request's failure.
 func (c *Client) CaptureFile(ctx context.Context, token, projectID, linkID string) (io.ReadCloser, error) {
 	path, err := pathIn(projectID, "link", linkID, "/capture/file")
 	if err != nil {
@@ -114,13 +114,22 @@ func (c *Client) CaptureFile(ctx context.Context, token, projectID, linkID strin
 		cancel(nil)
 		return nil, fmt.Errorf("read GNS3 capture: %w", err)
 	}
-	return &captureFile{resp.Body, cancel}, nil
+	return &captureFile{resp.Body, c, cancel}, nil
 }
 
 // captureFile is an answer's body that holds a context.
 type captureFile struct {
 	io.ReadCloser
+	client *Client
 	cancel context.CancelCauseFunc
+}
+
+func (f *captureFile) Read(p []byte) (int, error) {
+	n, err := f.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		err = f.client.noAnswer(err)
+	}
+	return n, err
 }
 
 func (f *captureFile) Close() error {

@@ -194,22 +194,24 @@ func TestCaptureFileIsBounded(t *testing.T) {
 		t.Errorf("no answer: got %v", err)
 	}
 
-	began := make(chan struct{})
-	c = serve(t, routes{path: func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, "\xd4\xc3")
-		_ = http.NewResponseController(w).Flush()
-		close(began)
-		<-r.Context().Done()
-	}}, Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	f, err := c.CaptureFile(ctx, testToken, testProject, testLink)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	<-began
-	cancel()
-	if b, err := io.ReadAll(f); !errors.Is(err, context.Canceled) || string(b) != "\xd4\xc3" {
-		t.Errorf("got %q, %v", b, err)
+	for cause, code := range map[error]schema.Code{context.Canceled: schema.CodeAborted, context.DeadlineExceeded: schema.CodeGNS3Unavailable} {
+		began := make(chan struct{})
+		c = serve(t, routes{path: func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "\xd4\xc3")
+			_ = http.NewResponseController(w).Flush()
+			close(began)
+			<-r.Context().Done()
+		}}, Options{})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		f, err := c.CaptureFile(ctx, testToken, testProject, testLink)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		<-began
+		cancel(cause)
+		if b, err := io.ReadAll(f); !errors.Is(err, cause) || schema.CodeOf(err) != code || string(b) != "\xd4\xc3" {
+			t.Errorf("got %q, %v", b, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"gns3copilot/activities/capture"
 	"gns3copilot/schema"
@@ -13,6 +14,9 @@ import (
 
 //go:embed packets.md
 var packetsText string
+
+// fetchTime bounds how long a capture's file may take to come.
+const fetchTime = 2 * time.Minute
 
 // Analyzer reads captures.
 type Analyzer interface {
@@ -99,7 +103,9 @@ func (p Packets) analyze(ctx context.Context, env Env, written string, a capture
 	if err != nil {
 		return nil, err
 	}
-	file, err := lab.CaptureFile(ctx, lab.Token, lab.ProjectID, link.ID)
+	fetching, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	file, err := lab.CaptureFile(fetching, lab.Token, lab.ProjectID, link.ID)
 	if err != nil {
 		return nil, err
 	}
