@@ -2,13 +2,18 @@ package dev_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"gns3copilot/apiserver/client"
 	"gns3copilot/deploy/simlab"
@@ -185,5 +190,52 @@ func TestAbortWhileAStartedConsoleSaysNothing(t *testing.T) {
 				t.Errorf("%+v %v", changes, err)
 			}
 		})
+	}
+}
+
+// TestAbortInAPacketAnalysis stops a turn whose tshark hangs and doesn't listen: that ends at once, with all that it has begun.
+func TestAbortInAPacketAnalysis(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	folder := t.TempDir()
+	path := filepath.Join(folder, "alive")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	alive, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alive.Close()
+	script := "#!/bin/sh\ntrap '' TERM INT HUP; exec 5> " + path + "; echo >&5; sleep 600 & wait\n"
+	if err := os.WriteFile(filepath.Join(folder, "tshark"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+	t.Setenv("TMPDIR", t.TempDir())
+	suite.model.On("packets "+session, call("start_gns3_capture", `{"link_id": "PC1 - R1"}`),
+		call(commandsTool, `{"device_configs": [{"device_name": "PC1", "commands": ["ping 192.168.1.1 -c 1"]}]}`),
+		call("packet_analysis", `{"link_id": "PC1 - R1"}`))
+	s := u.post(session, "packets "+session)
+	await(t, "tshark", func() bool { n, _ := alive.Read(make([]byte, 1)); return n == 1 })
+	if err := u.Abort(t.Context(), u.project, session); err != nil {
+		t.Fatal(err)
+	}
+	events := until(t, s, isType(schema.EventDone))
+	if r := inOrder(t, events); len(r) != 3 || r[2].Status != schema.OutcomeAborted || !strings.Contains(r[2].Error, "Aborted") {
+		t.Errorf("%+v", r)
+	}
+	if err := alive.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(alive); err != nil { // until nobody can write any more
+		t.Errorf("a process goes on: %v", err)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	checkAborted(t, u, session, events)
+	suite.model.On("enough "+session, call("stop_gns3_capture", `{"link_id": "PC1 - R1"}`), text("stopped"))
+	if r := toolResult(t, u.say(session, "enough "+session)); !r.Success {
+		t.Errorf("%+v", r)
 	}
 }
