@@ -62,12 +62,22 @@ func (RenameNodes) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange,
 		return nil, badArguments(err)
 	}
 	var plan []LabChange
+	given := map[string]bool{}
 	for _, r := range parsed.Nodes {
 		name := withoutBlanks(r.NewName)
 		n, err := node(shown, r.NodeID)
 		c := LabChange{Problem: err, What: fmt.Sprintf("rename %s to %s", n.Name, name), Do: renameNode(n, name)}
-		if other, taken := shown.Nodes[name]; err == nil && taken && other.ID != n.ID {
+		other, taken := shown.Nodes[name]
+		switch {
+		case err != nil:
+		case planned(plan, n.ID):
+			c.Problem = twice(n.Name)
+		case taken && other.ID != n.ID:
 			c.Problem = schema.Errorf(schema.CodeConflict, "There is another node %s. Nothing was renamed.", name).WithHint("Choose another name.")
+		case given[name]:
+			c.Problem = schema.Errorf(schema.CodeConflict, "This call gives the name %s to another node. This one was not renamed.", name).WithHint("Choose another name.")
+		default:
+			given[name] = true
 		}
 		plan = append(plan, aboutNode(c, n, r.NodeID))
 	}

@@ -96,6 +96,22 @@ func TestOneNodeByManyNames(t *testing.T) {
 	}
 }
 
+// TestOneNameForTwoNodes gives no node a name that GNS3 would have to change, and a node that is named twice one name.
+func TestOneNameForTwoNodes(t *testing.T) {
+	u, session := login(t, "admin"), newSession()
+	u.ownLab("One name " + session)
+	ids := u.vpcs("A", "B")
+	suite.model.On("one name "+session, call("update_gns3_node_name",
+		`{"nodes": [{"node_id": "A", "new_name": "X"}, {"node_id": "B", "new_name": "X"}, {"node_id": "a", "new_name": "Y"}]}`), text("named"))
+	r := toolResult(t, u.say(session, "one name "+session))
+	if outcomes(r) != "X success, B failed, A (2) failed" || !strings.Contains(r.Data[1].Error, "another node") || !strings.Contains(r.Data[2].Error, "more than once") {
+		t.Errorf("%+v", r)
+	}
+	if nodes := u.nodes(); len(nodes) != 2 || nodes["X"].ID != ids["A"] || nodes["B"].ID != ids["B"] {
+		t.Errorf("%+v", nodes)
+	}
+}
+
 // TestLabChangeAfterReset renames a node after it was started and, with a human's word, stopped, and resets the turn to its beginning: nothing is
 // done again, though the node has another name by now.
 func TestLabChangeAfterReset(t *testing.T) {
