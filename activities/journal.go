@@ -104,12 +104,9 @@ func journalItem(r store.DeviceRun) schema.ToolItem {
 		return labItem(r)
 	}
 
-	item := schema.ToolItem{ID: r.NodeID, Name: r.Device, Status: schema.ItemFailed, Result: r.Output, Error: r.Error}
+	item := schema.ToolItem{ID: r.NodeID, Name: r.Device, Status: schema.ItemFailed, Result: r.Output, Error: sentence(r.Error)}
 	if item.ID == "" {
 		item.ID = r.Device
-	}
-	if item.Error != "" && !strings.HasSuffix(item.Error, ".") {
-		item.Error += "."
 	}
 	acked := fmt.Sprintf("%d of %d lines were acknowledged", r.Acked, len(r.Lines))
 	switch r.State {
@@ -134,4 +131,12 @@ func journalItem(r store.DeviceRun) schema.ToolItem {
 		item.Result = strings.TrimRight(item.Result, "\n") + "\n\nWhat changed in the running configuration:\n" + r.Diff
 	}
 	return item
+}
+
+// sentence ends a message that another one follows.
+func sentence(message string) string {
+	if message == "" || strings.HasSuffix(message, ".") {
+		return message
+	}
+	return message + "."
 }

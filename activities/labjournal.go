@@ -68,7 +68,7 @@ func labItem(r store.DeviceRun) schema.ToolItem {
 		item.Outcome, item.Error = outcomeNothing, strings.TrimSpace(r.Error+" Nothing was done.")
 	case store.RunUnknown:
 		item.Outcome = schema.OutcomeUnknown
-		item.Error = cmp.Or(r.Error, "The work was lost in the middle.") +
+		item.Error = sentence(cmp.Or(r.Error, "The work was lost in the middle.")) +
 			" Whether it took effect is unknown, and it is not done again. Look at the lab before anything is repeated."
 	}
 	return item
