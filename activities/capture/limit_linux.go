@@ -3,12 +3,18 @@ package capture
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// limit bounds what a process may take, should the checks of its arguments or its dissectors fail: memory, time on the processor (it may have
-// lost its parent), and what it writes, which is nothing but its output.
+// attributes give the program a process group of its own, and end it with the worker, however that ends.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// limit bounds what a process may take, should the checks of its arguments or its dissectors fail: memory, time on the processor, and what it
+// writes, which is nothing but its output.
 func limit(pid int) error {
 	for resource, most := range map[int]uint64{
 		unix.RLIMIT_AS:    1 << 30,

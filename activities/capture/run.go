@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -48,9 +49,11 @@ func (t *Tshark) run(ctx context.Context, args []string, out io.Writer, files ..
 	cmd.Dir, cmd.ExtraFiles, cmd.Stdout, cmd.Stderr = "/", files, output, complaints
 	// Neither settings nor plugins of whoever runs the worker are found without a home.
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + nowhere, "XDG_CONFIG_HOME=" + nowhere}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = attributes()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = lingering
+	runtime.LockOSThread() // whose end counts as the worker's
+	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
 		return "", notStarted(err)
 	}
