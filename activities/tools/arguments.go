@@ -58,8 +58,19 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 	return args, nil
 }
 
-// projectProperty is what all schemas say of the project: models like to name it.
-const projectProperty = `"project_id": {"type": "string", "description": "May be left out: it is always the current project."}`
+// argumentsSchema is the schema of a tool that takes these properties, some of which it needs, and the project: models like to name it.
+func argumentsSchema(properties string, required ...string) json.RawMessage {
+	all := `"project_id": {"type": "string", "description": "May be left out: it is always the current project."}`
+	if properties != "" {
+		all += "," + properties
+	}
+	return schema.Text(struct {
+		Type       string          `json:"type"`
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required,omitempty"`
+		Additional bool            `json:"additionalProperties"`
+	}{Type: "object", Properties: json.RawMessage("{" + all + "}"), Required: required})
+}
 
 // MaxArguments bounds a call's arguments, in bytes. The model's longer ones are cut, and so fail: no tool takes as much.
 const MaxArguments = 256 << 10

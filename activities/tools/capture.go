@@ -16,10 +16,10 @@ var startCaptureText string
 var stopCaptureText string
 
 // StartCapture begins to capture the packets of links.
-type StartCapture struct{ labTool }
+type StartCapture struct{ linkListTool }
 
 // StopCapture ends it.
-type StopCapture struct{ labTool }
+type StopCapture struct{ linkListTool }
 
 var (
 	_ Tool       = StartCapture{}
@@ -32,14 +32,8 @@ var (
 
 // Metadata describes the tool.
 func (StartCapture) Metadata() Metadata {
-	return Metadata{Name: "start_gns3_capture", Description: startCaptureText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("start_gns3_capture", startCaptureText, CategoryLab)
 }
-
-// Schema describes the arguments.
-func (StartCapture) Schema() json.RawMessage { return linkListSchema() }
-
-// Normalize also accepts a single link.
-func (StartCapture) Normalize(args map[string]json.RawMessage) error { return linkList(args) }
 
 // Plan lists the links. One that captures already stays as it is: GNS3 would begin its file anew.
 func (StartCapture) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange, error) {
@@ -61,14 +55,8 @@ func (StartCapture) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange
 
 // Metadata describes the tool.
 func (StopCapture) Metadata() Metadata {
-	return Metadata{Name: "stop_gns3_capture", Description: stopCaptureText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("stop_gns3_capture", stopCaptureText, CategoryLab)
 }
-
-// Schema describes the arguments.
-func (StopCapture) Schema() json.RawMessage { return linkListSchema() }
-
-// Normalize also accepts a single link.
-func (StopCapture) Normalize(args map[string]json.RawMessage) error { return linkList(args) }
 
 // Plan lists the links.
 func (StopCapture) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange, error) {

@@ -79,29 +79,22 @@ func pushAll(ctx context.Context, env Env, tool Changer, args json.RawMessage) (
 
 // commandSchema is the schema of a tool that takes commands for devices under that name.
 func commandSchema(field string) json.RawMessage {
-	return json.RawMessage(`{
-		"type": "object",
-		"properties": {
-			` + projectProperty + `,
-			"device_configs": {
-				"type": "array", "minItems": 1, "maxItems": 100,
-				"items": {
-					"type": "object",
-					"properties": {
-						"device_name": {"type": "string", "minLength": 1, "maxLength": 200},
-						"` + field + `": {
-							"type": "array", "minItems": 1, "maxItems": 500,
-							"items": {"type": "string", "minLength": 1, "maxLength": 1000}
-						}
-					},
-					"required": ["device_name", "` + field + `"],
-					"additionalProperties": false
-				}
+	return argumentsSchema(`
+		"device_configs": {
+			"type": "array", "minItems": 1, "maxItems": 100,
+			"items": {
+				"type": "object",
+				"properties": {
+					"device_name": {"type": "string", "minLength": 1, "maxLength": 200},
+					"`+field+`": {
+						"type": "array", "minItems": 1, "maxItems": 500,
+						"items": {"type": "string", "minLength": 1, "maxLength": 1000}
+					}
+				},
+				"required": ["device_name", "`+field+`"],
+				"additionalProperties": false
 			}
-		},
-		"required": ["device_configs"],
-		"additionalProperties": false
-	}`)
+		}`, "device_configs")
 }
 
 // spreadCommands turns device_names with commands into the entries of device_configs, their lines under that name.

@@ -42,10 +42,7 @@ const DeviceCommandsName = "execute_multiple_device_commands"
 
 // Metadata describes the tool.
 func (DeviceCommands) Metadata() Metadata {
-	return Metadata{
-		Name: DeviceCommandsName, Description: commandsText, Version: "1.0.0",
-		Category: CategoryDevice, Author: "GNS3 Copilot",
-	}
+	return metadata(DeviceCommandsName, commandsText, CategoryDevice)
 }
 
 // Schema describes the arguments.

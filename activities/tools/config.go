@@ -25,10 +25,7 @@ var (
 
 // Metadata describes the tool.
 func (DeviceConfig) Metadata() Metadata {
-	return Metadata{
-		Name: "execute_multiple_device_config_commands", Description: configText, Version: "1.0.0",
-		Category: CategoryDevice, Author: "GNS3 Copilot",
-	}
+	return metadata("execute_multiple_device_config_commands", configText, CategoryDevice)
 }
 
 // Schema describes the arguments.
@@ -60,9 +57,7 @@ var (
 
 // Metadata describes the tool.
 func (VPCSCommands) Metadata() Metadata {
-	return Metadata{
-		Name: "execute_vpcs_commands", Description: vpcsText, Version: "1.0.0", Category: CategoryDevice, Author: "GNS3 Copilot",
-	}
+	return metadata("execute_vpcs_commands", vpcsText, CategoryDevice)
 }
 
 // Schema describes the arguments.

@@ -25,33 +25,26 @@ var (
 
 // Metadata describes the tool.
 func (CreateNodes) Metadata() Metadata {
-	return Metadata{Name: "create_gns3_node", Description: createNodeText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("create_gns3_node", createNodeText, CategoryLab)
 }
 
 // Schema describes the arguments.
 func (CreateNodes) Schema() json.RawMessage {
-	return json.RawMessage(`{
-		"type": "object",
-		"properties": {
-			` + projectProperty + `,
-			"nodes": {
-				"type": "array", "minItems": 1, "maxItems": 50,
-				"items": {
-					"type": "object",
-					"properties": {
-						"template_id": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The template_id, or the template's name."},
-						"name": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The node's name; the template's own numbering names it otherwise."},
-						"x": {"type": "integer", "minimum": -1000000, "maximum": 1000000},
-						"y": {"type": "integer", "minimum": -1000000, "maximum": 1000000}
-					},
-					"required": ["template_id"],
-					"additionalProperties": false
-				}
+	return argumentsSchema(`
+		"nodes": {
+			"type": "array", "minItems": 1, "maxItems": 50,
+			"items": {
+				"type": "object",
+				"properties": {
+					"template_id": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The template_id, or the template's name."},
+					"name": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The node's name; the template's own numbering names it otherwise."},
+					"x": {"type": "integer", "minimum": -1000000, "maximum": 1000000},
+					"y": {"type": "integer", "minimum": -1000000, "maximum": 1000000}
+				},
+				"required": ["template_id"],
+				"additionalProperties": false
 			}
-		},
-		"required": ["nodes"],
-		"additionalProperties": false
-	}`)
+		}`, "nodes")
 }
 
 // newNode is an entry of nodes.

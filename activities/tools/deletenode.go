@@ -15,7 +15,7 @@ import (
 var deleteNodeText string
 
 // DeleteNodes removes nodes with their links and disks.
-type DeleteNodes struct{ labTool }
+type DeleteNodes struct{ nodeListTool }
 
 var (
 	_ Tool       = DeleteNodes{}
@@ -25,22 +25,12 @@ var (
 
 // Metadata describes the tool.
 func (DeleteNodes) Metadata() Metadata {
-	return Metadata{Name: "delete_gns3_node", Description: deleteNodeText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("delete_gns3_node", deleteNodeText, CategoryLab)
 }
-
-// Schema describes the arguments.
-func (DeleteNodes) Schema() json.RawMessage { return nodeListSchema() }
-
-// Normalize also accepts a single node, and other names for the list.
-func (DeleteNodes) Normalize(args map[string]json.RawMessage) error { return nodeList(args) }
 
 // Plan lists the nodes, each with the links that go with it.
 func (DeleteNodes) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange, error) {
-	names, err := nodeNames(args)
-	if err != nil {
-		return nil, err
-	}
-	return eachNode(shown, names, func(n gns3.Node) LabChange {
+	return eachNode(shown, args, func(n gns3.Node) LabChange {
 		var ends []string
 		for _, l := range shown.Links {
 			if l.NodeA == n.Name || l.NodeB == n.Name {
@@ -59,5 +49,5 @@ func (DeleteNodes) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange,
 				return nodeResult(n, map[string]any{}), err
 			},
 		}
-	}), nil
+	})
 }

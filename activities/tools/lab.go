@@ -97,27 +97,6 @@ func node(lab gns3.Topology, idOrName string) (gns3.Node, error) {
 	return lab.Find(idOrName)
 }
 
-// eachNode makes a change for each node that a call names. How many there are follows from the names alone: one for those that are the same.
-// A node that is named in several ways is changed once.
-func eachNode(lab gns3.Topology, names []string, change func(gns3.Node) LabChange) []LabChange {
-	var plan []LabChange
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			continue
-		}
-		n, err := node(lab, name)
-		c := LabChange{Problem: err}
-		if err == nil {
-			c = change(n)
-			if planned(plan, n.ID) {
-				c.Problem = twice(n.Name)
-			}
-		}
-		plan = append(plan, aboutNode(c, n, name))
-	}
-	return plan
-}
-
 // planned tells whether a plan changes what has that id.
 func planned(plan []LabChange, id string) bool {
 	return slices.ContainsFunc(plan, func(c LabChange) bool { return c.ID == id && c.Problem == nil })

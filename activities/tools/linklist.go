@@ -9,25 +9,21 @@ import (
 	"gns3copilot/schema"
 )
 
-// linkListSchema is the schema of a tool that takes a list of links.
-func linkListSchema() json.RawMessage {
-	return json.RawMessage(`{
-		"type": "object",
-		"properties": {
-			` + projectProperty + `,
-			"link_ids": {
-				"type": "array", "minItems": 1, "maxItems": 100,
-				"description": "Each link's link_id, or its ends, such as \"R1 Ethernet0/0 - R2 Ethernet0/1\"; \"R1 - R2\" where one link alone joins them.",
-				"items": {"type": "string", "minLength": 1, "maxLength": 500}
-			}
-		},
-		"required": ["link_ids"],
-		"additionalProperties": false
-	}`)
+// linkListTool is what tools that change a list of links have in common.
+type linkListTool struct{ labTool }
+
+// Schema describes the arguments.
+func (linkListTool) Schema() json.RawMessage {
+	return argumentsSchema(`
+		"link_ids": {
+			"type": "array", "minItems": 1, "maxItems": 100,
+			"description": "Each link's link_id, or its ends, such as \"R1 Ethernet0/0 - R2 Ethernet0/1\"; \"R1 - R2\" where one link alone joins them.",
+			"items": {"type": "string", "minLength": 1, "maxLength": 500}
+		}`, "link_ids")
 }
 
-// linkList turns what models write in place of link_ids into it: a single link, or the links' ends as create_gns3_link has them.
-func linkList(args map[string]json.RawMessage) error {
+// Normalize also accepts a single link, and links by their ends as create_gns3_link has them.
+func (linkListTool) Normalize(args map[string]json.RawMessage) error {
 	for _, name := range []string{"link_id", "links"} {
 		if _, has := args["link_ids"]; !has && args[name] != nil {
 			args["link_ids"] = args[name]

@@ -21,7 +21,7 @@ var deleteLinkText string
 type CreateLinks struct{ labTool }
 
 // DeleteLinks removes links.
-type DeleteLinks struct{ labTool }
+type DeleteLinks struct{ linkListTool }
 
 var (
 	_ Tool       = CreateLinks{}
@@ -33,33 +33,26 @@ var (
 
 // Metadata describes the tool.
 func (CreateLinks) Metadata() Metadata {
-	return Metadata{Name: "create_gns3_link", Description: createLinkText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("create_gns3_link", createLinkText, CategoryLab)
 }
 
 // Schema describes the arguments.
 func (CreateLinks) Schema() json.RawMessage {
-	return json.RawMessage(`{
-		"type": "object",
-		"properties": {
-			` + projectProperty + `,
-			"links": {
-				"type": "array", "minItems": 1, "maxItems": 100,
-				"items": {
-					"type": "object",
-					"properties": {
-						"node_id1": {"type": "string", "minLength": 1, "maxLength": 200, "description": "A node's name, or its node_id."},
-						"port1": {"type": "string", "minLength": 1, "maxLength": 200, "description": "A port's name, short name or adapter/port; the first free one otherwise."},
-						"node_id2": {"type": "string", "minLength": 1, "maxLength": 200},
-						"port2": {"type": "string", "minLength": 1, "maxLength": 200}
-					},
-					"required": ["node_id1", "node_id2"],
-					"additionalProperties": false
-				}
+	return argumentsSchema(`
+		"links": {
+			"type": "array", "minItems": 1, "maxItems": 100,
+			"items": {
+				"type": "object",
+				"properties": {
+					"node_id1": {"type": "string", "minLength": 1, "maxLength": 200, "description": "A node's name, or its node_id."},
+					"port1": {"type": "string", "minLength": 1, "maxLength": 200, "description": "A port's name, short name or adapter/port; the first free one otherwise."},
+					"node_id2": {"type": "string", "minLength": 1, "maxLength": 200},
+					"port2": {"type": "string", "minLength": 1, "maxLength": 200}
+				},
+				"required": ["node_id1", "node_id2"],
+				"additionalProperties": false
 			}
-		},
-		"required": ["links"],
-		"additionalProperties": false
-	}`)
+		}`, "links")
 }
 
 // Plan lists the links to make.
@@ -138,14 +131,8 @@ func (f *freePorts) end(nodeID, port string) (gns3.LinkEnd, string, error) {
 
 // Metadata describes the tool.
 func (DeleteLinks) Metadata() Metadata {
-	return Metadata{Name: "delete_gns3_link", Description: deleteLinkText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("delete_gns3_link", deleteLinkText, CategoryLab)
 }
-
-// Schema describes the arguments.
-func (DeleteLinks) Schema() json.RawMessage { return linkListSchema() }
-
-// Normalize also accepts a single link.
-func (DeleteLinks) Normalize(args map[string]json.RawMessage) error { return linkList(args) }
 
 // Plan lists the links.
 func (DeleteLinks) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange, error) {

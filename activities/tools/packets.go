@@ -34,22 +34,16 @@ var (
 
 // Metadata describes the tool.
 func (Packets) Metadata() Metadata {
-	return Metadata{Name: "packet_analysis", Description: packetsText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("packet_analysis", packetsText, CategoryLab)
 }
 
 // Schema describes the arguments.
 func (Packets) Schema() json.RawMessage {
-	return json.RawMessage(`{
-		"type": "object",
-		"properties": {
-			` + projectProperty + `,
-			"link_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The link's link_id, or its ends, such as \"R1 - R2\"."},
-			"tshark_args": {"type": "string", "maxLength": 4000, "description": "What follows tshark -r FILE, such as: -Y ospf -T fields -e ip.src -e ospf.msg"},
-			"action": {"enum": ["analyze", "search_fields"]},
-			"query": {"type": "string", "maxLength": 100, "description": "For search_fields: one keyword, such as ospf.hello."}
-		},
-		"additionalProperties": false
-	}`)
+	return argumentsSchema(`
+		"link_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The link's link_id, or its ends, such as \"R1 - R2\"."},
+		"tshark_args": {"type": "string", "maxLength": 4000, "description": "What follows tshark -r FILE, such as: -Y ospf -T fields -e ip.src -e ospf.msg"},
+		"action": {"enum": ["analyze", "search_fields"]},
+		"query": {"type": "string", "maxLength": 100, "description": "For search_fields: one keyword, such as ospf.hello."}`)
 }
 
 // Normalize knows what is meant by the arguments that are there.

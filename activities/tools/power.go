@@ -24,7 +24,7 @@ var reloadText string
 
 // NodePower switches nodes: on, off, to sleep, or off and on again.
 type NodePower struct {
-	labTool
+	nodeListTool
 	name, text string
 	does       string // a verb
 	status     string // that the node has afterwards
@@ -72,28 +72,18 @@ func (p NodePower) Metadata() Metadata {
 	if p.status == "started" { // and its console is waited for
 		category = CategoryDevice
 	}
-	return Metadata{Name: p.name, Description: p.text, Version: "1.0.0", Category: category, Author: "GNS3 Copilot"}
+	return metadata(p.name, p.text, category)
 }
-
-// Schema describes the arguments.
-func (NodePower) Schema() json.RawMessage { return nodeListSchema() }
-
-// Normalize also accepts a single node, and other names for the list.
-func (NodePower) Normalize(args map[string]json.RawMessage) error { return nodeList(args) }
 
 // Plan lists the nodes.
 func (p NodePower) Plan(args json.RawMessage, shown gns3.Topology) ([]LabChange, error) {
-	names, err := nodeNames(args)
-	if err != nil {
-		return nil, err
-	}
-	return eachNode(shown, names, func(n gns3.Node) LabChange {
+	return eachNode(shown, args, func(n gns3.Node) LabChange {
 		c := LabChange{What: fmt.Sprintf("%s %s, which is %s", p.does, n.Name, n.Status), Do: p.do(n)}
 		if p.status == "started" {
 			c.Await = p.await
 		}
 		return c
-	}), nil
+	})
 }
 
 // do asks for the switch and looks whether it has come about: GNS3 says yes to a node that doesn't start, too.

@@ -27,9 +27,7 @@ const (
 
 // Metadata describes the tool.
 func (OutputReader) Metadata() Metadata {
-	return Metadata{
-		Name: schema.ToolReadOutput, Description: readOutputText, Version: "1.0.0", Category: CategoryChat, Author: "GNS3 Copilot",
-	}
+	return metadata(schema.ToolReadOutput, readOutputText, CategoryChat)
 }
 
 // Schema describes the arguments.

@@ -23,31 +23,24 @@ var (
 
 // Metadata describes the tool.
 func (RenameNodes) Metadata() Metadata {
-	return Metadata{Name: "update_gns3_node_name", Description: renameText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("update_gns3_node_name", renameText, CategoryLab)
 }
 
 // Schema describes the arguments.
 func (RenameNodes) Schema() json.RawMessage {
-	return json.RawMessage(`{
-		"type": "object",
-		"properties": {
-			` + projectProperty + `,
-			"nodes": {
-				"type": "array", "minItems": 1, "maxItems": 100,
-				"items": {
-					"type": "object",
-					"properties": {
-						"node_id": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The node's name, or its node_id."},
-						"new_name": {"type": "string", "minLength": 1, "maxLength": 200}
-					},
-					"required": ["node_id", "new_name"],
-					"additionalProperties": false
-				}
+	return argumentsSchema(`
+		"nodes": {
+			"type": "array", "minItems": 1, "maxItems": 100,
+			"items": {
+				"type": "object",
+				"properties": {
+					"node_id": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The node's name, or its node_id."},
+					"new_name": {"type": "string", "minLength": 1, "maxLength": 200}
+				},
+				"required": ["node_id", "new_name"],
+				"additionalProperties": false
 			}
-		},
-		"required": ["nodes"],
-		"additionalProperties": false
-	}`)
+		}`, "nodes")
 }
 
 // Plan lists the names to change. A name that another node has isn't tried: GNS3 would choose another without a word.

@@ -74,18 +74,18 @@ var (
 )
 
 // Metadata describes the tool.
-func (DeviceSkills) Metadata() Metadata { return skillTool(DeviceSkillsName, deviceSkillsText) }
-
-// Metadata describes the tool.
-func (InjectionSkills) Metadata() Metadata {
-	return skillTool(InjectionSkillsName, injectionSkillsText)
+func (DeviceSkills) Metadata() Metadata {
+	return metadata(DeviceSkillsName, deviceSkillsText, CategoryChat)
 }
 
 // Metadata describes the tool.
-func (ProtocolSkills) Metadata() Metadata { return skillTool(ProtocolSkillsName, protocolSkillsText) }
+func (InjectionSkills) Metadata() Metadata {
+	return metadata(InjectionSkillsName, injectionSkillsText, CategoryChat)
+}
 
-func skillTool(name, text string) Metadata {
-	return Metadata{Name: name, Description: text, Version: "1.0.0", Category: CategoryChat, Author: "GNS3 Copilot"}
+// Metadata describes the tool.
+func (ProtocolSkills) Metadata() Metadata {
+	return metadata(ProtocolSkillsName, protocolSkillsText, CategoryChat)
 }
 
 // Schema describes the arguments.

@@ -41,7 +41,7 @@ var (
 
 // Metadata describes the tool.
 func (ListSnapshots) Metadata() Metadata {
-	return Metadata{Name: "list_gns3_snapshots", Description: listSnapshotsText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("list_gns3_snapshots", listSnapshotsText, CategoryLab)
 }
 
 // Schema describes the arguments: none is needed.
@@ -75,20 +75,13 @@ func snapshotResult(s gns3.Snapshot) schema.ToolItem {
 
 // Metadata describes the tool.
 func (CreateSnapshot) Metadata() Metadata {
-	return Metadata{Name: "create_gns3_snapshot", Description: createSnapshotText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("create_gns3_snapshot", createSnapshotText, CategoryLab)
 }
 
 // Schema describes the arguments.
 func (CreateSnapshot) Schema() json.RawMessage {
-	return json.RawMessage(`{
-		"type": "object",
-		"properties": {
-			` + projectProperty + `,
-			"name": {"type": "string", "minLength": 1, "maxLength": 200}
-		},
-		"required": ["name"],
-		"additionalProperties": false
-	}`)
+	return argumentsSchema(`
+		"name": {"type": "string", "minLength": 1, "maxLength": 200}`, "name")
 }
 
 // Plan is the one snapshot.
@@ -126,20 +119,13 @@ func allOff(lab gns3.Topology) error {
 
 // Metadata describes the tool.
 func (RestoreSnapshot) Metadata() Metadata {
-	return Metadata{Name: "restore_gns3_snapshot", Description: restoreSnapshotText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("restore_gns3_snapshot", restoreSnapshotText, CategoryLab)
 }
 
 // Schema describes the arguments.
 func (RestoreSnapshot) Schema() json.RawMessage {
-	return json.RawMessage(`{
-		"type": "object",
-		"properties": {
-			` + projectProperty + `,
-			"snapshot_id": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The snapshot's snapshot_id, or its name."}
-		},
-		"required": ["snapshot_id"],
-		"additionalProperties": false
-	}`)
+	return argumentsSchema(`
+		"snapshot_id": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The snapshot's snapshot_id, or its name."}`, "snapshot_id")
 }
 
 // Plan is the one restoration. The snapshot is looked for when it is done, by the name or id that was confirmed.

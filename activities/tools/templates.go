@@ -18,7 +18,7 @@ var _ Tool = Templates{}
 
 // Metadata describes the tool.
 func (Templates) Metadata() Metadata {
-	return Metadata{Name: "get_gns3_templates", Description: templatesText, Version: "1.0.0", Category: CategoryLab, Author: "GNS3 Copilot"}
+	return metadata("get_gns3_templates", templatesText, CategoryLab)
 }
 
 // Schema describes the arguments: none is needed.

@@ -29,6 +29,11 @@ type Metadata struct {
 	Author      string
 }
 
+// metadata describes a tool of our own.
+func metadata(name, description string, c Category) Metadata {
+	return Metadata{Name: name, Description: description, Version: "1.0.0", Category: c, Author: "GNS3 Copilot"}
+}
+
 // Tool is the required part of the tool interface.
 type Tool interface {
 	Metadata() Metadata

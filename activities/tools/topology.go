@@ -18,20 +18,11 @@ var _ Tool = TopologyReader{}
 
 // Metadata describes the tool.
 func (TopologyReader) Metadata() Metadata {
-	return Metadata{
-		Name: "gns3_topology_reader", Description: topologyText, Version: "1.0.0",
-		Category: CategoryLab, Author: "GNS3 Copilot",
-	}
+	return metadata("gns3_topology_reader", topologyText, CategoryLab)
 }
 
 // Schema describes the arguments: none is needed.
-func (TopologyReader) Schema() json.RawMessage {
-	return json.RawMessage(`{
-		"type": "object",
-		"properties": {` + projectProperty + `},
-		"additionalProperties": false
-	}`)
-}
+func (TopologyReader) Schema() json.RawMessage { return argumentsSchema("") }
 
 // Execute reads the topology as one item. It fails as the GNS3 server does, and with CodeInvalid for another project.
 func (TopologyReader) Execute(ctx context.Context, env Env, args json.RawMessage) ([]schema.ToolItem, error) {
