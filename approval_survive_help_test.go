@@ -86,7 +86,7 @@ func (s *site) startAPI(listen string) {
 // killAPI kills the API and starts it again at its address.
 func (s *site) killAPI() {
 	s.t.Helper()
-	s.server.kill()
+	s.server.Kill()
 	s.startAPI(strings.TrimPrefix(s.api, "http://"))
 }
 

@@ -21,7 +21,7 @@ import (
 func TestApprovalWorkerKilledWhilePending(t *testing.T) {
 	t.Parallel()
 	p := startSite(t).propose("pending", "R1")
-	p.first.kill()
+	p.first.Kill()
 	p.waits()
 	p.newWorker()
 	p.waits()
@@ -36,7 +36,7 @@ func TestApprovalWorkerKilledWhilePending(t *testing.T) {
 func TestApprovalDecidedWithoutWorker(t *testing.T) {
 	t.Parallel()
 	p := startSite(t).propose("no-worker", "R1")
-	p.first.kill()
+	p.first.Kill()
 	if reply := p.confirm(); reply.Status != "accepted" {
 		t.Errorf("%+v", reply)
 	}
@@ -55,7 +55,7 @@ func TestApprovalWorkerKilledAfterDecision(t *testing.T) {
 	if reply := p.confirm(); reply.Status != "confirmed" {
 		t.Errorf("%+v", reply)
 	}
-	p.first.kill()
+	p.first.Kill()
 	p.newWorker()
 	items, journal := p.finish(schema.ApprovalConfirmed)
 	if c := journal["R1"]; (c.State == "done") != (items["R1"].Status == schema.ItemSuccess) {
@@ -72,7 +72,7 @@ func TestApprovalWorkerKilledBetweenDevices(t *testing.T) {
 		changes, err := p.client.Changes(t.Context(), p.project, p.session)
 		return err == nil && slices.ContainsFunc(changes, func(c schema.DeviceChange) bool { return c.DeviceName == "R1" && c.State == "done" })
 	})
-	p.first.kill()
+	p.first.Kill()
 	p.newWorker()
 	items, journal := p.finish(schema.ApprovalConfirmed)
 	if r1, r2 := journal["R1"], journal["R2"]; r1.State != "done" || r2.State != "unknown" || r2.Acked != 1 {
@@ -99,7 +99,7 @@ func TestE8ApprovalWorkerKilledBeforeReport(t *testing.T) {
 			t.Parallel()
 			p := startSite(t).propose(name, "R1")
 			p.confirmUpTo("R1", at.before, at.line)
-			p.first.kill()
+			p.first.Kill()
 			p.newWorker()
 			items, journal := p.finish(schema.ApprovalConfirmed)
 			if c := journal["R1"]; c.State != "unknown" || c.Acked != at.acked || items["R1"].Outcome != "unknown" {
@@ -222,7 +222,7 @@ func TestE5ApprovalFrozenWorker(t *testing.T) {
 	t.Parallel()
 	p := startSite(t).propose("frozen", "R1")
 	p.confirmUpTo("R1", p.lines[0], p.lines[1])
-	if err := p.first.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+	if err := p.first.Cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	second := p.newWorker()
@@ -230,10 +230,10 @@ func TestE5ApprovalFrozenWorker(t *testing.T) {
 	if c := journal["R1"]; c.State != "unknown" || c.Acked != 1 || items["R1"].Outcome != "unknown" {
 		t.Errorf("%s%+v", describe(journal), items)
 	}
-	if err := p.first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+	if err := p.first.Cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	second.kill()
+	second.Kill()
 	p.check(schema.ApprovalConfirmed) // by the woken worker
 	if p.received("R1", p.lines[2]) != 0 {
 		t.Error("the woken worker went on sending")
@@ -368,7 +368,7 @@ func TestTakenInTimeAndHeardLate(t *testing.T) {
 	t.Setenv("COPILOT_APPROVAL_WAIT", "3s")
 	s := startSite(t)
 	p := s.propose("in-time", "R1")
-	s.first.kill()
+	s.first.Kill()
 	if reply := p.confirm(); reply.Status != "accepted" {
 		t.Errorf("%+v", reply)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gns3copilot/deploy/program"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 )
@@ -17,7 +18,7 @@ type conversation struct {
 	*site
 	cmd   *exec.Cmd
 	typed *os.File
-	out   lockedBuffer
+	out   program.Output
 }
 
 func (s *site) chat(message string, env ...string) *conversation {

@@ -63,9 +63,9 @@ func TestWorkerKilledInAnAnalysis(t *testing.T) {
 	first := d.worker(t, model)
 	api, project := login(t, d.api)
 	events := follow(t, api, project, "analysis-killed", "read it")
-	waitFor(t, func() bool { n, _ := alive.Read(make([]byte, 1)); return n == 1 }, first.done)
+	waitFor(t, func() bool { n, _ := alive.Read(make([]byte, 1)); return n == 1 }, first.Done)
 	d.worker(t, model)
-	first.kill()
+	first.Kill()
 	if err := alive.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func startOnSmallDisk(t *testing.T, model *scriptmodel.Server) *smallDisk {
 	}
 	p, url := startCommand(t, true, inNamespace(`exec "$@"`, binary, "dev", "--data", filepath.Join(mount, "data"), "--listen", "127.0.0.1:0",
 		"--model-base-url", model.BaseURL(), "--model", "scripted"))
-	d := &smallDisk{t: t, server: p, root: filepath.Join("/proc", fmt.Sprint(p.cmd.Process.Pid), "root", mount)}
+	d := &smallDisk{t: t, server: p, root: filepath.Join("/proc", fmt.Sprint(p.Cmd.Process.Pid), "root", mount)}
 	d.client, d.project = login(t, url)
 	return d
 }
@@ -107,7 +107,7 @@ func TestDiskFull(t *testing.T) {
 	if got := d.conversation("before"); got != "user: hello, assistant: hi" {
 		t.Errorf("the history while the disk is full: %s", got)
 	}
-	waitFor(t, func() bool { return strings.Contains(d.server.err.String(), "activity failed") }, d.server.done)
+	waitFor(t, func() bool { return strings.Contains(d.server.Err.String(), "activity failed") }, d.server.Done)
 
 	d.free()
 	for ev := range events {

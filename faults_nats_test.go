@@ -40,7 +40,7 @@ func (s *site) roles(session string) string {
 // awaitFailure waits until the first worker has logged so many failed activities.
 func (s *site) awaitFailure(n int) {
 	s.t.Helper()
-	s.until(func() bool { return strings.Count(s.first.err.String(), "activity failed") >= n })
+	s.until(func() bool { return strings.Count(s.first.Err.String(), "activity failed") >= n })
 }
 
 // tellSlowly makes the model say a beginning, then wait, then say the rest and look at the lab.
@@ -88,7 +88,7 @@ func TestNATSKilledInMidAnswer(t *testing.T) {
 	goOn := s.tellSlowly()
 	events := follow(t, s.client, s.project, "nats-killed", "tell me and look")
 	seen := upTo(t, events, isType(schema.EventContent))
-	s.nats.kill()
+	s.nats.Kill()
 	goOn()
 	s.awaitFailure(1)
 	s.natsAgain()
@@ -112,7 +112,7 @@ func TestNATSGoneForLong(t *testing.T) {
 	var seen []receivedEvent
 	err := s.client.Turn(patience, s.project, schema.ChatRequest{Message: "tell me and look", SessionID: "long"}, "long", func(ev receivedEvent) error {
 		seen = append(seen, ev)
-		s.nats.kill()
+		s.nats.Kill()
 		goOn()
 		s.awaitFailure(2)
 		giveUp()

@@ -39,7 +39,7 @@ func TestTemporalKilledUnderDev(t *testing.T) {
 	if err := syscall.Kill(temporal.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool { return strings.Contains(p.out.String(), "ended by itself and is started again") }, p.done)
+	waitFor(t, func() bool { return strings.Contains(p.Out.String(), "ended by itself and is started again") }, p.Done)
 	close(hold)
 	for ev := range events {
 		seen = append(seen, ev)

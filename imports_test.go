@@ -43,6 +43,7 @@ var rooms = map[string][]string{
 	"deploy/dev/temporaldev": {"schema"},
 	"deploy/simlab":          {},
 	"deploy/demomodel":       {},
+	"deploy/program":         {},
 	"deploy/scriptmodel":     {},
 	"deploy/bench":           {"schema", "apiserver/client", "deploy"},
 	"deploy/chaos":           {"schema", "apiserver/client", "deploy"},

@@ -65,7 +65,7 @@ func TestLabChangeWorkerKilled(t *testing.T) {
 	}
 	defer stream.Close()
 	<-h.arrived
-	s.first.kill()
+	s.first.Kill()
 	close(h.release)
 	s.newWorker()
 	var result schema.ToolResponse

@@ -1,22 +1,17 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"gns3copilot/apiserver/client"
+	"gns3copilot/deploy/program"
 	"gns3copilot/schema"
 )
 
@@ -32,9 +27,8 @@ func runMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "gns3-copilot")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+	if binary, err = program.Build(context.Background(), dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
@@ -42,30 +36,8 @@ func runMain(m *testing.M) int {
 
 // process is a running program of the product.
 type process struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	out  lockedBuffer
-	err  lockedBuffer
-	done chan struct{} // closed once it has ended, with exit then set
-	exit error
-}
-
-// lockedBuffer collects output that is read while it grows.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	*program.Program
+	t *testing.T
 }
 
 // start runs the program and gives what stands behind "ready " in its output, "" for a program that isn't a server.
@@ -78,58 +50,34 @@ func start(t *testing.T, server bool, args ...string) (*process, string) {
 func startCommand(t *testing.T, server bool, command *exec.Cmd) (*process, string) {
 	t.Helper()
 	args := command.Args[1:]
-	p := &process{t: t, cmd: command, done: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), "COPILOT_LOG_LEVEL=warn")
-	p.cmd.Stderr = &p.err
-	pipe, err := p.cmd.StdoutPipe()
+	command.Env = append(os.Environ(), "COPILOT_LOG_LEVEL=warn")
+	started, err := program.Start(command)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ready := make(chan string, 1)
-	go func() {
-		defer close(p.done)
-		lines := bufio.NewScanner(io.TeeReader(pipe, &p.out))
-		lines.Buffer(nil, 16<<20)
-		for lines.Scan() {
-			if at, ok := strings.CutPrefix(lines.Text(), "ready "); ok {
-				ready <- at
-			}
-		}
-		p.exit = p.cmd.Wait()
-	}()
+	p := &process{Program: started, t: t}
 	t.Cleanup(func() {
-		p.kill()
+		p.Kill()
 		if t.Failed() {
-			t.Logf("%v\n%s%s", args, p.out.String(), p.err.String())
+			t.Logf("%v\n%s", args, p.Printed())
 		}
 	})
 	if !server {
 		return p, ""
 	}
-	select {
-	case at := <-ready:
-		return p, at
-	case <-p.done:
-		t.Fatalf("%v ended before it was ready: %v\n%s%s", args, p.exit, p.out.String(), p.err.String())
-	case <-time.After(20 * time.Minute): // a first run builds the Temporal server
-		t.Fatalf("%v is not ready", args)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute) // a first run builds the Temporal server
+	defer cancel()
+	at, err := p.Ready(ctx)
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
 	}
-	return nil, ""
-}
-
-// kill is SIGKILL.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.done
+	return p, at
 }
 
 // interrupt is Ctrl-C; it gives the exit status.
 func (p *process) interrupt() int {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+	if err := p.Cmd.Process.Signal(syscall.SIGINT); err != nil {
 		p.t.Fatal(err)
 	}
 	return p.status()
@@ -138,17 +86,14 @@ func (p *process) interrupt() int {
 // status waits for the end and gives the exit status.
 func (p *process) status() int {
 	p.t.Helper()
-	select {
-	case <-p.done:
-	case <-time.After(2 * time.Minute):
-		p.t.Fatal("the program doesn't end")
-	}
-	var exit *exec.ExitError
-	if errors.As(p.exit, &exit) {
+	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
+	defer cancel()
+	err := p.Exit(ctx)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
 	}
-	if p.exit != nil {
-		p.t.Fatal(p.exit)
+	if err != nil {
+		p.t.Fatal(err)
 	}
 	return 0
 }

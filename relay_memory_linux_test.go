@@ -18,7 +18,7 @@ import (
 // residentMB is how much memory the process takes.
 func (p *process) residentMB() int {
 	p.t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestResumeAfterAPIRestart(t *testing.T) {
 	defer stream.Close()
 	seen := s.read(stream, says("0"))
 	for i := range times {
-		s.server.kill()
+		s.server.Kill()
 		close(gates[i])
 		<-passed[i]
 		s.startAPI(strings.TrimPrefix(s.api, "http://"))

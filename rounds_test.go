@@ -100,7 +100,7 @@ func TestFortyRoundsAndFiveKills(t *testing.T) {
 	killed := map[int]bool{} // rounds in whose command
 	kill := func() {
 		kills++
-		worker.kill()
+		worker.Kill()
 		worker = d.worker(t, model, small...)
 	}
 	var done receivedEvent

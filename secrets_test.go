@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"gns3copilot/apiserver/client"
+	"gns3copilot/deploy/program"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/deploy/simlab"
 	"gns3copilot/schema"
@@ -89,7 +90,7 @@ type secretRun struct {
 	gns3    string // the lab's address, behind its door
 	model   *scriptmodel.Server
 	door    *modelDoor
-	spans   lockedBuffer
+	spans   program.Output
 	traces  string // where they are sent to
 	url     string
 	api     *client.Client
@@ -174,7 +175,7 @@ func (s *secretRun) send(token, method, path, content string) (status int, text 
 // measure keeps what the process shows as metrics.
 func (s *secretRun) measure(p *process) {
 	s.t.Helper()
-	_, line, _ := strings.Cut(p.out.String(), "\nmetrics ")
+	_, line, _ := strings.Cut(p.Out.String(), "\nmetrics ")
 	at, _, _ := strings.Cut(line, "\n")
 	resp, err := http.Get(strings.TrimSpace(at))
 	if err != nil {
@@ -221,7 +222,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	events := follow(t, s.api, s.project, "killed", "and now this")
 	s.collect(events, isType(schema.EventContent))
 	s.measure(first)
-	first.kill()
+	first.Kill()
 	s.found.addFolder(t, "killed", s.data)
 	s.model.On("and now this", func(r *scriptmodel.Reply) {
 		r.Call("execute_multiple_device_commands", `{"device_configs": [{"device_name": "R1", "commands": ["show clock"]}]}`)
@@ -247,8 +248,8 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	}
 	s.found.addFolder(t, "ended", s.data)
 	for i, p := range []*process{first, second} {
-		s.found.add(fmt.Sprint("output ", i), []byte(p.out.String()))
-		s.found.add(fmt.Sprint("log ", i), []byte(p.err.String()))
+		s.found.add(fmt.Sprint("output ", i), []byte(p.Out.String()))
+		s.found.add(fmt.Sprint("log ", i), []byte(p.Err.String()))
 	}
 	s.door.mu.Lock()
 	defer s.door.mu.Unlock()

@@ -39,7 +39,7 @@ func TestF28NamesOfVariables(t *testing.T) {
 func TestF28StartsAndSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	p, _ := start(t, true, "dev", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--gns3-url", "http://127.0.0.1:1")
-	if out := p.out.String(); !strings.Contains(out, "http://127.0.0.1:1 (no answer yet") {
+	if out := p.Out.String(); !strings.Contains(out, "http://127.0.0.1:1 (no answer yet") {
 		t.Errorf("%s", out)
 	}
 }
@@ -95,7 +95,7 @@ func TestF18KilledInRoundTwo(t *testing.T) {
 	} {
 		events := follow(t, s.client, s.project, session, "rounds")
 		upTo(t, events, at)
-		worker.kill()
+		worker.Kill()
 		worker = s.newWorker()
 		seen := upTo(t, events, isType(schema.EventDone))
 		if done := seen[len(seen)-1]; done.StopReason != schema.StopComplete {

@@ -35,7 +35,7 @@ func TestKilledInMidAnswer(t *testing.T) {
 	api, project := login(t, url)
 	events := follow(t, api, project, "killed", "tell me")
 	seen := upTo(t, events, isType(schema.EventContent))
-	first.kill()
+	first.Kill()
 	close(hold)
 	second, _ := start(t, true, args(strings.TrimPrefix(url, "http://"))...)
 	for ev := range events {
@@ -106,7 +106,7 @@ func TestWorkerKilledInMidCommand(t *testing.T) {
 		return ev.Type == schema.EventDeviceProgress && ev.State == schema.DeviceRunning
 	})
 	d.worker(t, model)
-	first.kill()
+	first.Kill()
 	starts, ends := 0, 0
 	for ev := range events {
 		seen = append(seen, ev)
@@ -170,14 +170,14 @@ func TestDevLeavesNothing(t *testing.T) {
 	data := t.TempDir()
 	p, url := start(t, true, "dev", "--data", data, "--listen", "127.0.0.1:0")
 	var frontend string
-	for line := range strings.Lines(p.out.String()) {
+	for line := range strings.Lines(p.Out.String()) {
 		if _, at, ok := strings.Cut(strings.TrimSpace(line), "frontend "); ok {
 			frontend = at
 		}
 	}
 	other, _ := start(t, false, "dev", "--data", data, "--listen", "127.0.0.1:0")
-	if status := other.status(); status != 1 || !strings.Contains(other.err.String(), "uses the data directory") {
-		t.Errorf("a second server on the same data: status %d, %s", status, other.err.String())
+	if status := other.status(); status != 1 || !strings.Contains(other.Err.String(), "uses the data directory") {
+		t.Errorf("a second server on the same data: status %d, %s", status, other.Err.String())
 	}
 	if status := p.interrupt(); status != 0 {
 		t.Fatalf("exit status %d", status)
@@ -202,30 +202,30 @@ func TestChatExitStatus(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	for _, want := range []string{"── R1 ✓", "── R2 ✓", "FastEthernet0/0", "10.0.12.1", "10.0.12.2"} {
-		if !strings.Contains(shown.out.String(), want) {
-			t.Errorf("%q isn't shown:\n%s", want, shown.out.String())
+		if !strings.Contains(shown.Out.String(), want) {
+			t.Errorf("%q isn't shown:\n%s", want, shown.Out.String())
 		}
 	}
-	if p := chat("--json", "--session", "as-json", "show ip on PC1"); p.status() != 0 || !strings.Contains(p.out.String(), `"type":"done"`) {
-		t.Errorf("%s", p.out.String())
+	if p := chat("--json", "--session", "as-json", "show ip on PC1"); p.status() != 0 || !strings.Contains(p.Out.String(), `"type":"done"`) {
+		t.Errorf("%s", p.Out.String())
 	}
-	if p := chat("--attach", "--session", "as-json"); p.status() != 0 || !strings.Contains(p.out.String(), "── PC1 ✓") {
-		t.Errorf("%s", p.out.String())
+	if p := chat("--attach", "--session", "as-json"); p.status() != 0 || !strings.Contains(p.Out.String(), "── PC1 ✓") {
+		t.Errorf("%s", p.Out.String())
 	}
-	if p := chat("--password", "wrong", "hello"); p.status() != 1 || !strings.Contains(p.err.String(), "password") {
-		t.Errorf("%s", p.err.String())
+	if p := chat("--password", "wrong", "hello"); p.status() != 1 || !strings.Contains(p.Err.String(), "password") {
+		t.Errorf("%s", p.Err.String())
 	}
-	if p := chat("--project", "nowhere", "hello"); p.status() != 1 || !strings.Contains(p.err.String(), "Demo lab") {
-		t.Errorf("%s", p.err.String())
+	if p := chat("--project", "nowhere", "hello"); p.status() != 1 || !strings.Contains(p.Err.String(), "Demo lab") {
+		t.Errorf("%s", p.Err.String())
 	}
 	nobody, _ := start(t, false, "chat", "--server", "http://127.0.0.1:1", "hello")
-	if nobody.status() != 1 || !strings.Contains(nobody.err.String(), "gns3-copilot dev") {
-		t.Errorf("%s", nobody.err.String())
+	if nobody.status() != 1 || !strings.Contains(nobody.Err.String(), "gns3-copilot dev") {
+		t.Errorf("%s", nobody.Err.String())
 	}
 	aborted := chat("ping 10.255.255.254 from PC1")
-	waitFor(t, func() bool { return strings.Contains(aborted.err.String(), "running") }, aborted.done)
+	waitFor(t, func() bool { return strings.Contains(aborted.Err.String(), "running") }, aborted.Done)
 	if status := aborted.interrupt(); status != exitAborted {
-		t.Errorf("status %d after Ctrl-C:\n%s%s", status, aborted.out.String(), aborted.err.String())
+		t.Errorf("status %d after Ctrl-C:\n%s%s", status, aborted.Out.String(), aborted.Err.String())
 	}
 }
 

@@ -42,7 +42,7 @@ func TestTracedWorkerKilled(t *testing.T) {
 		return ev.Type == schema.EventDeviceProgress && ev.State == schema.DeviceRunning
 	})
 	second := d.worker(t, model)
-	first.kill()
+	first.Kill()
 	var done receivedEvent
 	for done = range events {
 	}
@@ -53,8 +53,8 @@ func TestTracedWorkerKilled(t *testing.T) {
 		if status := p.interrupt(); status != 0 {
 			t.Errorf("exit status %d after Ctrl-C", status)
 		}
-		if !metricsLine.MatchString(p.out.String()) {
-			t.Errorf("no line says where the metrics are:\n%s", p.out.String())
+		if !metricsLine.MatchString(p.Out.String()) {
+			t.Errorf("no line says where the metrics are:\n%s", p.Out.String())
 		}
 	}
 	traces := map[string]int{}

@@ -28,17 +28,17 @@ func TestE5FrozenReader(t *testing.T) {
 	seen := upTo(t, events, func(ev receivedEvent) bool {
 		return ev.Type == schema.EventDeviceProgress && ev.State == schema.DeviceRunning
 	})
-	if err := s.first.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+	if err := s.first.Cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	second := s.newWorker()
 	for ev := range events {
 		seen = append(seen, ev)
 	}
-	if err := s.first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+	if err := s.first.Cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	second.kill()
+	second.Kill()
 	// The woken worker answers the next message, so whatever it still did of the old one comes before.
 	for range follow(t, s.client, s.project, "after-frozen", "ping") {
 	}
@@ -82,8 +82,8 @@ func (p *proposal) replayed() {
 func TestE11OtherSettings(t *testing.T) {
 	t.Parallel()
 	p := startSite(t).propose("other-settings", "R1")
-	p.first.kill()
-	p.server.kill()
+	p.first.Kill()
+	p.server.Kill()
 	rules, err := os.ReadFile(filepath.Join("activities", "policy", "policy.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestE12UpgradeWhilePending(t *testing.T) {
 	p.newWorker()
 	for name, old := range map[string]*process{"worker": p.first, "api": p.server} {
 		if status := old.interrupt(); status != 0 {
-			t.Errorf("the old %s ended with %d: %s", name, status, old.err.String())
+			t.Errorf("the old %s ended with %d: %s", name, status, old.Err.String())
 		}
 	}
 	p.startAPI(strings.TrimPrefix(p.api, "http://"))
@@ -136,7 +136,7 @@ func TestE12UpgradeInMidPush(t *testing.T) {
 	p.confirmUpTo("R1", "configure terminal", p.lines[0])
 	p.newWorker()
 	if status := p.first.interrupt(); status != 0 {
-		t.Errorf("the old worker ended with %d: %s", status, p.first.err.String())
+		t.Errorf("the old worker ended with %d: %s", status, p.first.Err.String())
 	}
 	items, journal := p.finish(schema.ApprovalConfirmed)
 	if c := journal["R1"]; c.State != "done" || c.Acked != 3 || items["R1"].Status != schema.ItemSuccess {

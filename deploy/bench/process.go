@@ -22,15 +22,15 @@ func (u usage) sum() int64 { return u.own + u.temporal }
 func (s *server) usage() (usage, error) {
 	var u usage
 	var err error
-	if u.own, u.ownCPU, err = readProcess(s.cmd.Process.Pid); err != nil {
+	if u.own, u.ownCPU, err = readProcess(s.Cmd.Process.Pid); err != nil {
 		return u, err
 	}
-	children, err := childrenOf(s.cmd.Process.Pid)
+	children, err := childrenOf(s.Cmd.Process.Pid)
 	if err != nil {
 		return u, err
 	}
 	if len(children) == 0 {
-		return u, fmt.Errorf("process %d has no Temporal server", s.cmd.Process.Pid)
+		return u, fmt.Errorf("process %d has no Temporal server", s.Cmd.Process.Pid)
 	}
 	for _, pid := range children {
 		memory, cpu, err := readProcess(pid)

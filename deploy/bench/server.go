@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"syscall"
+
+	"gns3copilot/deploy/program"
 )
 
 // built hands the program, built anew, and an empty directory to fn. Both are gone afterwards.
@@ -20,25 +18,16 @@ func built(ctx context.Context, fn func(binary, dir string) error) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	binary, err := build(ctx, dir)
+	binary, err := program.Build(ctx, dir)
 	if err != nil {
 		return err
 	}
 	return fn(binary, dir)
 }
 
-// build makes the binary that is measured.
-func build(ctx context.Context, dir string) (binary string, err error) {
-	binary = filepath.Join(dir, "gns3-copilot")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "gns3copilot").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return binary, nil
-}
-
 // server is a process of the binary, with the Temporal server that it brings along.
 type server struct {
-	cmd           *exec.Cmd
+	*program.Program
 	data          string
 	url, frontend string // of the API, and of Temporal
 }
@@ -46,32 +35,26 @@ type server struct {
 var frontendAddress = regexp.MustCompile(`frontend (\S+)`)
 
 // startServer runs dev on a fresh data directory and waits for its ready line.
-func startServer(binary, data string, flags ...string) (_ *server, err error) {
-	s := &server{data: data, cmd: exec.Command(binary, append([]string{"dev", "--data", data, "--listen", "127.0.0.1:0"}, flags...)...)}
-	s.cmd.Stderr = os.Stderr
-	out, err := s.cmd.StdoutPipe()
+func startServer(binary, data string, flags ...string) (*server, error) {
+	cmd := exec.Command(binary, append([]string{"dev", "--data", data, "--listen", "127.0.0.1:0"}, flags...)...)
+	cmd.Stderr = os.Stderr
+	running, err := program.Start(cmd)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
+	s := &server{Program: running, data: data}
+	// A first run builds the Temporal server, for longer than a part may last. Ctrl-C reaches the server itself.
+	if s.url, err = s.Ready(context.Background()); err != nil {
+		return nil, fmt.Errorf("the server: %w", err)
 	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if m := frontendAddress.FindStringSubmatch(lines.Text()); m != nil {
-			s.frontend = m[1]
-		}
-		if url, ok := strings.CutPrefix(lines.Text(), "ready "); ok {
-			s.url = url
-			return s, nil
-		}
+	if m := frontendAddress.FindStringSubmatch(s.Out.String()); m != nil {
+		s.frontend = m[1]
 	}
-	s.stop()
-	return nil, errors.New("the server ended before it was ready")
+	return s, nil
 }
 
 // stop ends the server as Ctrl-C does.
 func (s *server) stop() {
-	_ = s.cmd.Process.Signal(syscall.SIGINT)
-	_ = s.cmd.Wait()
+	_ = s.Cmd.Process.Signal(syscall.SIGINT)
+	<-s.Done
 }

@@ -10,13 +10,14 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
 	"time"
+
+	"gns3copilot/deploy/program"
 )
 
 // scheduleBound is far more than any schedule needs: one that isn't over by then hangs.
@@ -78,9 +79,9 @@ func chaos(ctx context.Context, o options) error {
 	} else {
 		defer os.RemoveAll(dir)
 	}
-	binary := filepath.Join(dir, "gns3-copilot")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "gns3copilot").CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, out)
+	binary, err := program.Build(ctx, dir)
+	if err != nil {
+		return err
 	}
 	fmt.Printf("%d schedules from seed %d, %d at once\n", o.n, o.seed, o.atOnce)
 	var r report

@@ -149,7 +149,7 @@ func (s *site) freezeWorkers(ctx context.Context, e event, over <-chan struct{})
 	taken := s.takeWorkers(e.all)
 	var err error
 	for _, p := range taken {
-		err = errors.Join(err, p.cmd.Process.Signal(syscall.SIGSTOP))
+		err = errors.Join(err, p.Cmd.Process.Signal(syscall.SIGSTOP))
 	}
 	var added error
 	var wg sync.WaitGroup
@@ -165,7 +165,7 @@ func (s *site) freezeWorkers(ctx context.Context, e event, over <-chan struct{})
 		wait(asleep, e.away)
 	}
 	for _, p := range taken {
-		err = errors.Join(err, p.cmd.Process.Signal(syscall.SIGCONT))
+		err = errors.Join(err, p.Cmd.Process.Signal(syscall.SIGCONT))
 	}
 	s.workersMu.Lock()
 	s.workers = append(s.workers, taken...)
