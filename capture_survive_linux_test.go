@@ -12,7 +12,6 @@ import (
 
 	"gns3copilot/deploy/dev/temporaldev/temporaltest"
 	"gns3copilot/deploy/scriptmodel"
-	"gns3copilot/deploy/simlab"
 	"gns3copilot/schema"
 )
 
@@ -30,11 +29,6 @@ echo one packet
 // finishes the turn.
 func TestWorkerKilledInAnAnalysis(t *testing.T) {
 	temporal := temporaltest.Start(t, schema.SearchAttributes()...)
-	lab, err := simlab.Start(t.Context(), simlab.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lab.Close()
 	model := scriptmodel.Start()
 	defer model.Close()
 	call := func(tool, args string) scriptmodel.Step {
@@ -43,7 +37,7 @@ func TestWorkerKilledInAnAnalysis(t *testing.T) {
 	model.On("read it", call("start_gns3_capture", `{"link_id": "PC1 - R1"}`),
 		call("execute_multiple_device_commands", `{"device_configs": [{"device_name": "PC1", "commands": ["ping 192.168.1.1 -c 1"]}]}`),
 		call("packet_analysis", `{"link_id": "PC1 - R1"}`), func(r *scriptmodel.Reply) { r.Say("read") })
-	d := startDistributed(t, lab, temporal.Address())
+	d := startDistributed(t, temporal.Address())
 
 	folder, temporary := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "tshark"), []byte(strings.ReplaceAll(hangsOnce, "FOLDER", folder)), 0o700); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"gns3copilot/deploy/dev/temporaldev/temporaltest"
 	"gns3copilot/deploy/scriptmodel"
-	"gns3copilot/deploy/simlab"
 	"gns3copilot/schema"
 )
 
@@ -82,17 +81,12 @@ func leavesOut(request json.RawMessage) bool {
 // three times in an answer and twice in a command, and sees the turn end well. The model reads less than the turn has words.
 func TestFortyRoundsAndFiveKills(t *testing.T) {
 	temporal := temporaltest.Start(t, schema.SearchAttributes()...)
-	lab, err := simlab.Start(t.Context(), simlab.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lab.Close()
 	model := scriptmodel.Start()
 	defer model.Close()
 	model.Demand(scriptmodel.Strict{Reasoning: "reasoning_content"})
 	turn := longTurn{dead: map[int]bool{}}
 	model.Otherwise(turn.answer)
-	d := startDistributed(t, lab, temporal.Address(), "--steps", "60")
+	d := startDistributed(t, temporal.Address(), "--steps", "60")
 	small := []string{"--model-context-limit", "12"} // thousands of tokens, which forty rounds don't fit into
 	worker := d.worker(t, model, small...)
 	api, project := login(t, d.api)

@@ -68,8 +68,14 @@ type distributed struct {
 	api      string
 }
 
-func startDistributed(t *testing.T, lab *simlab.Lab, temporal string, apiFlags ...string) distributed {
+// startDistributed starts its lab, its event stream and its API.
+func startDistributed(t *testing.T, temporal string, apiFlags ...string) distributed {
 	t.Helper()
+	lab, err := simlab.Start(t.Context(), simlab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lab.Close() })
 	_, nats := start(t, true, "nats", "--listen", "127.0.0.1:0", "--nats-token", "t0ken", "--data", t.TempDir())
 	d := distributed{backends: []string{
 		"--gns3-url", lab.URL(), "--temporal-address", temporal, "--nats-url", nats, "--nats-token", "t0ken",
@@ -88,17 +94,12 @@ func (d distributed) worker(t *testing.T, model *scriptmodel.Server, flags ...st
 // TestWorkerKilledInMidCommand kills the worker that runs a command; another one finishes the turn.
 func TestWorkerKilledInMidCommand(t *testing.T) {
 	temporal := temporaltest.Start(t, schema.SearchAttributes()...)
-	lab, err := simlab.Start(t.Context(), simlab.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lab.Close()
 	model := scriptmodel.Start()
 	defer model.Close()
 	model.On("ping", func(r *scriptmodel.Reply) {
 		r.Call("execute_multiple_device_commands", `{"device_configs": [{"device_name": "PC1", "commands": ["ping 192.168.2.10 -c 4"]}]}`)
 	}, func(r *scriptmodel.Reply) { r.Say("it answers") })
-	d := startDistributed(t, lab, temporal.Address())
+	d := startDistributed(t, temporal.Address())
 	first := d.worker(t, model)
 	api, project := login(t, d.api)
 	events := follow(t, api, project, "worker-killed", "ping")
@@ -131,24 +132,19 @@ func TestWorkerKilledInMidCommand(t *testing.T) {
 
 // TestB10TemporalGone stops Temporal between two requests: the second is told so, and works once Temporal is back.
 func TestB10TemporalGone(t *testing.T) {
-	lab, err := simlab.Start(t.Context(), simlab.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lab.Close()
 	model := scriptmodel.Start()
 	defer model.Close()
 	model.On("hello", func(r *scriptmodel.Reply) { r.Say("hi") })
 	folder := t.TempDir()
 	temporal := startTemporal(t, folder, 0)
 	port := temporal.port
-	d := startDistributed(t, lab, temporal.address)
+	d := startDistributed(t, temporal.address)
 	d.worker(t, model)
 	api, project := login(t, d.api)
 	for range follow(t, api, project, "before", "hello") {
 	}
 	temporal.stop()
-	_, err = api.Post(t.Context(), project, schema.ChatRequest{Message: "hello", SessionID: "between"}, "")
+	_, err := api.Post(t.Context(), project, schema.ChatRequest{Message: "hello", SessionID: "between"}, "")
 	if schema.CodeOf(err) != schema.CodeUnavailable || !strings.Contains(err.Error(), "Temporal") {
 		t.Fatalf("want unavailable, got %v", err)
 	}
@@ -232,15 +228,10 @@ func TestChatExitStatus(t *testing.T) {
 // TestWorkerWithoutAModel: a worker may have no model, and then turns are refused with the chat API's words; what is kept can be read.
 func TestWorkerWithoutAModel(t *testing.T) {
 	temporal := temporaltest.Start(t, schema.SearchAttributes()...)
-	lab, err := simlab.Start(t.Context(), simlab.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lab.Close()
-	d := startDistributed(t, lab, temporal.Address())
+	d := startDistributed(t, temporal.Address())
 	start(t, true, append([]string{"worker"}, d.backends...)...)
 	api, project := login(t, d.api)
-	_, err = api.Post(t.Context(), project, schema.ChatRequest{Message: "hello", SessionID: "s"}, "")
+	_, err := api.Post(t.Context(), project, schema.ChatRequest{Message: "hello", SessionID: "s"}, "")
 	if e := schema.AsError(err); schema.CodeOf(err) != schema.CodeModelNotConfigured || !strings.HasPrefix(e.Message, "LLM configuration not found.") {
 		t.Fatalf("%v", err)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"gns3copilot/deploy/dev/temporaldev/temporaltest"
 	"gns3copilot/deploy/scriptmodel"
-	"gns3copilot/deploy/simlab"
 	"gns3copilot/deploy/telemetry/collector"
 	"gns3copilot/schema"
 )
@@ -21,18 +20,13 @@ func TestTracedWorkerKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer spans.Close()
-	lab, err := simlab.Start(t.Context(), simlab.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lab.Close()
 	model := scriptmodel.Start()
 	defer model.Close()
 	model.On("ping", func(r *scriptmodel.Reply) {
 		r.Call("execute_multiple_device_commands", `{"device_configs": [{"device_name": "PC1", "commands": ["ping 192.168.2.10 -c 4"]}]}`)
 	}, func(r *scriptmodel.Reply) { r.Say("it answers") })
 
-	d := startDistributed(t, lab, temporaltest.Start(t, schema.SearchAttributes()...).Address())
+	d := startDistributed(t, temporaltest.Start(t, schema.SearchAttributes()...).Address())
 	d.backends = append(d.backends, "--otlp-endpoint", spans.URL(), "--metrics-listen", "127.0.0.1:0")
 	server, url := start(t, true, append([]string{"api", "--listen", "127.0.0.1:0"}, d.backends...)...)
 	first := d.worker(t, model)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"gns3copilot/apiserver/client"
-	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 )
@@ -287,15 +286,7 @@ func TestC16NobodyDecides(t *testing.T) {
 	data := t.TempDir()
 	o := options(data)
 	o.Limits.ApprovalWait = time.Second
-	s, err := dev.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	s := startWith(t, o)
 	u, session := loginAt(t, s.URL(), "admin"), newSession()
 	stream, asked := propose(t, u, session, "too late", call(configTool, configure("R1", "interface Loopback41")), text("ok"))
 	events := until(t, stream, isType(schema.EventDone))

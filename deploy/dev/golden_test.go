@@ -57,30 +57,16 @@ type goldenWorld struct {
 // startGoldenWorld starts one whose options are set otherwise than usual.
 func startGoldenWorld(t *testing.T, set func(*dev.Options)) goldenWorld {
 	t.Helper()
-	lab, err := simlab.Start(t.Context(), simlab.Options{Class: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lab := startLab(t, simlab.Options{Class: true})
 	o := options(t.TempDir())
 	o.GNS3URL = lab.URL()
 	set(&o)
-	stack, err := dev.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stack := startWith(t, o)
 	c, err := temporal.DialContext(t.Context(), temporal.Options{HostPort: stack.TemporalAddress()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		c.Close()
-		if err := stack.Stop(); err != nil {
-			t.Error(err)
-		}
-		if err := lab.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(c.Close)
 	return goldenWorld{lab: lab, stack: stack, temporal: c}
 }
 

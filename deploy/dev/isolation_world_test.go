@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"gns3copilot/apiserver/client"
-	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/deploy/simlab"
 	"gns3copilot/schema"
@@ -77,23 +76,10 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, model: scriptmodel.Start()}
 	t.Cleanup(w.model.Close)
-	var err error
-	if w.lab, err = simlab.Start(t.Context(), simlab.Options{Class: true}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.lab.Close() })
+	w.lab = startLab(t, simlab.Options{Class: true})
 	o := options(t.TempDir())
 	o.GNS3URL, o.Worker.Models[0].BaseURL, o.Limits.ApprovalWait = w.lab.URL(), w.model.BaseURL(), time.Hour
-	stack, err := dev.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := stack.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	w.url = stack.URL()
+	w.url = startWith(t, o).URL()
 	w.model.On("hello", text("hi"))
 	w.student, w.fellow, w.boss = w.person("student"), w.person("fellow"), w.person("admin")
 	w.boss.shared = w.student.shared

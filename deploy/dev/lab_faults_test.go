@@ -38,21 +38,6 @@ func startLabSite(t *testing.T) *labSite {
 	return s
 }
 
-// startWith runs a stack for as long as a test.
-func startWith(t *testing.T, o dev.Options) *dev.Stack {
-	t.Helper()
-	stack, err := dev.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := stack.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return stack
-}
-
 func (s *labSite) down() {
 	s.t.Helper()
 	if err := s.lab.Close(); err != nil {

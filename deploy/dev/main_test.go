@@ -212,6 +212,36 @@ func startStack(t *testing.T, ctx context.Context, data string) *dev.Stack {
 	return s
 }
 
+// startWith runs a stack for as long as a test.
+func startWith(t *testing.T, o dev.Options) *dev.Stack {
+	t.Helper()
+	stack, err := dev.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stack.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return stack
+}
+
+// startLab runs a lab of a test's own.
+func startLab(t *testing.T, o simlab.Options) *simlab.Lab {
+	t.Helper()
+	lab, err := simlab.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := lab.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return lab
+}
+
 // listOf asks Temporal for a session's workflows.
 func listOf(session string) *workflowservice.ListWorkflowExecutionsRequest {
 	return &workflowservice.ListWorkflowExecutionsRequest{Namespace: "default", Query: schema.SearchSessionID + ` = "` + session + `"`}

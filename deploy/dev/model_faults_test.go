@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gns3copilot/apiserver/client"
-	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 )
@@ -299,18 +298,10 @@ func TestA26AbortWhileTheModelIsBusy(t *testing.T) {
 // TestModelsThatFallSilent have an idle limit of a second. The limit of the product is two minutes.
 func TestModelsThatFallSilent(t *testing.T) {
 	model := scriptmodel.Start()
-	defer func() { model.Close() }() // the one that is there by then
+	t.Cleanup(func() { model.Close() }) // the one that is there by then
 	o := options(t.TempDir())
 	o.Worker.Models[0].BaseURL, o.Worker.ModelIdle = model.BaseURL(), time.Second
-	s, err := dev.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	s := startWith(t, o)
 	u := loginAt(t, s.URL(), "admin")
 	checkFaults(t, u, model, []modelFault{
 		{"not a byte", func(r *scriptmodel.Reply) { r.Silence() }, schema.CodeModelUnreachable, 3, "sent nothing for 1s", "Try again", ""},
@@ -326,6 +317,7 @@ func TestModelsThatFallSilent(t *testing.T) {
 		gone := modelFault{name: "gone", code: schema.CodeModelUnreachable, says: "can't be reached: the connection is refused", hint: "server runs"}
 		gone.checkEnd(t, events, 0)
 		u.checkBooks(session, 1, 3)
+		var err error
 		if model, err = scriptmodel.StartAt(address); err != nil {
 			t.Fatal(err)
 		}

@@ -11,11 +11,7 @@ import (
 // TestWhoMayOnlyLookWritesNothing lets a fellow, who may look at the shared project alone, put other lines in the place of a student's: they
 // would run with the student's rights. The fellow's rejection counts; with the right to the consoles the modification does, too.
 func TestWhoMayOnlyLookWritesNothing(t *testing.T) {
-	lab, err := simlab.Start(t.Context(), simlab.Options{Class: true, Roles: map[string]string{"fellow": simlab.RoleAuditor}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = lab.Close() })
+	lab := startLab(t, simlab.Options{Class: true, Roles: map[string]string{"fellow": simlab.RoleAuditor}})
 	o := options(t.TempDir())
 	o.GNS3URL = lab.URL()
 	stack := startWith(t, o)

@@ -33,15 +33,7 @@ func startOwn(t *testing.T, change func(*dev.Options)) *ownStack {
 	o := options(t.TempDir())
 	o.NATSURL, o.NATSToken = "nats://"+address, natsToken
 	change(&o)
-	var err error
-	if s.Stack, err = dev.Start(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	s.Stack = startWith(t, o)
 	nc, err := nats.Connect(o.NATSURL, nats.Token(natsToken), nats.MaxReconnects(-1))
 	if err != nil {
 		t.Fatal(err)

@@ -20,11 +20,7 @@ func TestF9LoginEndsWhileAChangeWaits(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lab, err := simlab.Start(t.Context(), simlab.Options{Class: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = lab.Close() })
+			lab := startLab(t, simlab.Options{Class: true})
 			o := options(t.TempDir())
 			o.GNS3URL = lab.URL()
 			s := &labSite{lab: lab, stack: startWith(t, o)}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"gns3copilot/apiserver/client"
-	"gns3copilot/deploy/dev"
 	"gns3copilot/deploy/scriptmodel"
 	"gns3copilot/schema"
 
@@ -95,15 +94,7 @@ func recordApprovals(t *testing.T, u user, dir string) {
 	}
 	hurried := options(t.TempDir())
 	hurried.Limits.ApprovalWait = time.Second
-	stack, err := dev.Start(t.Context(), hurried)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := stack.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	stack := startWith(t, hurried)
 	late, session := loginAt(t, stack.URL(), "admin"), newSession()
 	s, _ := propose(t, late, session, "approval-expired", call(configTool, change), text("done"))
 	until(t, s, isType(schema.EventDone))

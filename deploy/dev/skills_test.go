@@ -30,15 +30,7 @@ func startSkillsSite(t *testing.T, files map[string]string) skillsSite {
 	s.put(files)
 	o := options(t.TempDir())
 	o.Worker.Skills.Source = s.dir
-	var err error
-	if s.stack, err = dev.Start(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.stack.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	s.stack = startWith(t, o)
 	s.user = loginAt(t, s.stack.URL(), "admin")
 	return s
 }

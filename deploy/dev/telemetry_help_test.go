@@ -1,7 +1,6 @@
 package dev_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"gns3copilot/apiserver/client"
@@ -26,30 +24,17 @@ import (
 // told is a stack of its own that tells what it does.
 type told struct {
 	stack *dev.Stack
-	log   *syncBuffer
+	log   *loggedText
 	user
 }
 
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-// lines gives the lines of the log that have this message.
-func (s *syncBuffer) lines(t *testing.T, message string) []map[string]any {
+// lines gives the lines of a log in JSON that have this message.
+func (l *loggedText) lines(t *testing.T, message string) []map[string]any {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var lines []map[string]any
-	for text := range bytes.Lines(s.b.Bytes()) {
+	for text := range strings.Lines(l.String()) {
 		var line map[string]any
-		if err := json.Unmarshal(text, &line); err != nil {
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			t.Fatalf("%v in %s", err, text)
 		}
 		if line["msg"] == message {
@@ -61,7 +46,7 @@ func (s *syncBuffer) lines(t *testing.T, message string) []map[string]any {
 
 func startTold(t *testing.T, o telemetry.Options) *told {
 	t.Helper()
-	x := &told{log: &syncBuffer{}}
+	x := &told{log: &loggedText{}}
 	options := options(t.TempDir())
 	options.Telemetry = o
 	options.Log = slog.New(observe.LogHandler{Handler: slog.NewJSONHandler(x.log, &slog.HandlerOptions{Level: slog.LevelDebug})})

@@ -209,7 +209,7 @@ func checkMetrics(t *testing.T, text string) {
 }
 
 // checkLog fails unless each request of ours has its line, and lines carry the ids.
-func checkLog(t *testing.T, log *syncBuffer, turn string) {
+func checkLog(t *testing.T, log *loggedText, turn string) {
 	t.Helper()
 	streams, own := 0, 0
 	for _, line := range log.lines(t, "request") {

@@ -134,15 +134,7 @@ func TestE2WaitingCostsNothing(t *testing.T) {
 // TestE3E6ManyDevices asks twenty devices at once that print much.
 func TestE3E6ManyDevices(t *testing.T) {
 	const devices, commands, output = 20, 8, 40 << 10
-	lab, err := simlab.Start(t.Context(), simlab.Options{Devices: devices})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := lab.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	lab := startLab(t, simlab.Options{Devices: devices})
 	noise := strings.Repeat(strings.Repeat("x", 79)+"\n", output/80)
 	for i := range devices {
 		if err := lab.SetFault(fmt.Sprint("L", i+1), simlab.Fault{Noise: noise}); err != nil {

@@ -16,11 +16,7 @@ import (
 // TestAListedProjectMayBeRefused: GNS3 lists projects to whoever has the right to the list, also those that it refuses one by one. What waits and
 // was decided there isn't shown.
 func TestAListedProjectMayBeRefused(t *testing.T) {
-	lab, err := simlab.Start(t.Context(), simlab.Options{Class: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = lab.Close() })
+	lab := startLab(t, simlab.Options{Class: true})
 	address, err := url.Parse(lab.URL())
 	if err != nil {
 		t.Fatal(err)
