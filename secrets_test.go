@@ -2,19 +2,14 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"gns3copilot/apiserver/client"
@@ -25,60 +20,6 @@ import (
 
 	"github.com/google/uuid"
 )
-
-// modelDoor stands before the model and keeps what it is asked, and by whom.
-type modelDoor struct {
-	*httptest.Server
-	mu   sync.Mutex
-	keys map[string]bool
-	said bytes.Buffer
-}
-
-func openDoor(t *testing.T, model *scriptmodel.Server) *modelDoor {
-	t.Helper()
-	to, err := url.Parse(strings.TrimSuffix(model.BaseURL(), "/v1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(to)
-	proxy.FlushInterval = -1
-	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
-	d := &modelDoor{keys: map[string]bool{}}
-	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // a part tells as much
-		d.mu.Lock()
-		d.keys[r.Header.Get("Authorization")] = true
-		d.said.Write(body)
-		d.mu.Unlock()
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(d.Close)
-	return d
-}
-
-// openCollector takes traces as a collector does, and keeps what they say.
-func (s *secretRun) openCollector() *httptest.Server {
-	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := io.Reader(r.Body)
-		if r.Header.Get("Content-Encoding") == "gzip" {
-			unzipped, err := gzip.NewReader(r.Body)
-			if err != nil {
-				w.WriteHeader(http.StatusBadRequest)
-				return
-			}
-			body = unzipped
-		}
-		content, err := io.ReadAll(body)
-		if err != nil { // of a process that was killed
-			return
-		}
-		s.spans.Write(append(content, fmt.Sprint(r.Header)...))
-		w.Header().Set("Content-Type", "application/x-protobuf")
-	}))
-	s.t.Cleanup(collector.Close)
-	return collector
-}
 
 // secretRun is an all-in-one server with a lab, a model and secrets that stand nowhere else.
 type secretRun struct {

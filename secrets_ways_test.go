@@ -2,60 +2,14 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"strings"
-	"testing"
 	"time"
-
-	"gns3copilot/deploy/simlab"
 
 	"github.com/coder/websocket"
 )
-
-// Projects of a GNS3 server that repeats what it is asked with: in an error of its own, in a refusal, and in a redirect.
-const (
-	tellingProject  = "00000000-0000-4000-8000-000000000500"
-	refusingProject = "00000000-0000-4000-8000-000000000409"
-	movedProject    = "00000000-0000-4000-8000-000000000307"
-)
-
-// openLabDoor stands before the lab and repeats tokens, as a server or a proxy before it may.
-func openLabDoor(t *testing.T, lab *simlab.Lab) *httptest.Server {
-	t.Helper()
-	to, err := url.Parse(lab.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(to)
-	proxy.FlushInterval = -1
-	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) } // as if there were nobody
-	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		said := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.URL.Query().Get("token")
-		answer := func(status int) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(status)
-			fmt.Fprintf(w, `{"message": "No for %s at %s"}`, said, r.URL)
-		}
-		switch {
-		case strings.Contains(r.URL.Path, tellingProject):
-			answer(http.StatusInternalServerError)
-		case strings.Contains(r.URL.Path, refusingProject):
-			answer(http.StatusConflict)
-		case strings.Contains(r.URL.Path, movedProject):
-			w.Header().Set("Location", "/v3/nowhere?token="+said)
-			w.WriteHeader(http.StatusTemporaryRedirect)
-		default:
-			proxy.ServeHTTP(w, r)
-		}
-	}))
-	t.Cleanup(door.Close)
-	return door
-}
 
 // pass makes a request whose answer is for whoever asks alone: GNS3 may repeat there what it was told.
 func (s *secretRun) pass(method, path, body string, headers ...string) int {

@@ -1,8 +1,6 @@
 package simlab_test
 
 import (
-	"bufio"
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -351,36 +349,6 @@ func TestRESTNewNodesAndLinks(t *testing.T) {
 	if got := p.tell("ping 10.3.3.1 -c 1", "PC3> "); !strings.Contains(got, "84 bytes from 10.3.3.1") {
 		t.Errorf("the new link: %q", got)
 	}
-}
-
-func TestRESTNotifications(t *testing.T) {
-	lab := start(t, simlab.Options{Pace: quick})
-	admin := token(t, lab, "admin")
-	demo := "/v3/projects/" + find(t, list(t, lab, "/v3/projects", admin), simlab.DemoProject).ProjectID
-	node := find(t, list(t, lab, demo+"/nodes", admin), "R1")
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", lab.URL()+demo+"/notifications?token="+admin, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport := &http.Transport{DisableKeepAlives: true}
-	resp, err := transport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
-	if !lines.Scan() || !strings.HasPrefix(lines.Text(), `{"action": "ping", "event": {"cpu_usage_percent":`) {
-		t.Fatalf("first line: %q %v", lines.Text(), lines.Err())
-	}
-	call(t, lab, "POST", demo+"/nodes/"+node.NodeID+"/stop", admin)
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), `{"action": "node.updated"`) && strings.Contains(lines.Text(), `"status":"stopped"`) {
-			return
-		}
-	}
-	t.Errorf("no update: %v", lines.Err())
 }
 
 // TestAClassSharesAProject: two students have a project in common, and see nothing of each other's own.
