@@ -62,7 +62,7 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	if b.nc, b.js, err = dial(o.URL, opts, jetstream.WithPublishAsyncMaxPending(16384)); err != nil {
 		return nil, err
 	}
-	if b.reading, b.readers, err = dial(o.URL, opts); err != nil {
+	if b.reading, b.readers, err = dial(o.URL, append(opts, nats.ErrorHandler(b.readerFault))); err != nil {
 		b.nc.Close()
 		return nil, err
 	}
@@ -75,6 +75,16 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 		return nil, unavailable(fmt.Errorf("open the event stream: %w", err))
 	}
 	return b, nil
+}
+
+// readerFault logs what goes wrong for readers. What a reader asks for fills its channel to the brim, so the server's word behind it, that this was
+// all, finds no room: the client calls that a slow consumer, and no event is lost by it.
+func (b *Bus) readerFault(_ *nats.Conn, _ *nats.Subscription, err error) {
+	level := slog.LevelWarn
+	if errors.Is(err, nats.ErrSlowConsumer) {
+		level = slog.LevelDebug
+	}
+	b.log.Log(context.Background(), level, "NATS", "error", err)
 }
 
 func dial(url string, opts []nats.Option, more ...jetstream.JetStreamOpt) (*nats.Conn, jetstream.JetStream, error) {

@@ -26,7 +26,13 @@ func openBus(t *testing.T) *Bus { return openBusOn(t, &server.Options{}) }
 
 func openBusOn(t *testing.T, o *server.Options) *Bus {
 	t.Helper()
-	o.JetStream, o.StoreDir, o.DontListen, o.NoSigs = true, t.TempDir(), true, true
+	o.DontListen = true
+	return connect(t, Options{InProcess: startServer(t, o), Logger: quiet()})
+}
+
+func startServer(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
+	o.JetStream, o.StoreDir, o.NoSigs = true, t.TempDir(), true
 	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +42,12 @@ func openBusOn(t *testing.T, o *server.Options) *Bus {
 	if !s.ReadyForConnections(20 * time.Second) {
 		t.Fatal("NATS isn't ready")
 	}
-	b, err := Connect(t.Context(), Options{InProcess: s, Logger: quiet()})
+	return s
+}
+
+func connect(t *testing.T, o Options) *Bus {
+	t.Helper()
+	b, err := Connect(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +106,54 @@ func TestReaderSeesWhatWasAndWhatComes(t *testing.T) {
 	}
 	if item := next(t, r); item.Event.Type != schema.EventDone {
 		t.Fatalf("want done, got %+v", item)
+	}
+}
+
+// logLines is a log that gives each of its lines once.
+type logLines chan string
+
+func (l logLines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+// TestReadingALongTurnIsNoFault: a reader asks for more when half of what it asked for is read; a client that is slow then fills it to the brim.
+func TestReadingALongTurnIsNoFault(t *testing.T) {
+	log := make(logLines, 100)
+	b := connect(t, Options{
+		InProcess: startServer(t, &server.Options{DontListen: true}),
+		Logger:    slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	p := b.Publisher(ref)
+	const events = 4 * readAhead
+	for i := range events {
+		if err := p.Send(text(fmt.Sprint(i), 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.Follow(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for i := range events {
+		if item := next(t, r); item.Event.Content != fmt.Sprint(i) {
+			t.Fatalf("event %d is %q", i, item.Event.Content)
+		}
+		if i != readAhead/2+1 {
+			continue
+		}
+		select {
+		case line := <-log:
+			if !strings.Contains(line, "level=DEBUG") {
+				t.Error(line)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("nothing finds no room any more: readerFault can go")
+		}
 	}
 }
 
