@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +38,52 @@ func TestTheEnvironmentTwins(t *testing.T) {
 	}
 	if seen < 40 {
 		t.Fatalf("looked at %d flags only", seen)
+	}
+}
+
+// TestReadmeTellsOfEachFlag compares README's table with the flags that the servers' commands have. Those of clients are in README's text.
+func TestReadmeTellsOfEachFlag(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string][]string{} // the commands by their flags
+	flags := regexp.MustCompile("`(--[a-z0-9-]+)`")
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 5 || !strings.HasPrefix(cells[1], " `--") {
+			continue
+		}
+		for _, flag := range flags.FindAllStringSubmatch(cells[1], -1) {
+			told[flag[1]] = strings.Split(strings.TrimSpace(cells[2]), ", ")
+		}
+	}
+	parser, err := kong.New(&cli{}, kong.Vars{"data": "x", "cache": "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	are := map[string][]string{}
+	for _, command := range parser.Model.Children {
+		client := command.Name == "chat" || command.Name == "approvals"
+		for _, flag := range command.Flags {
+			name := "--" + flag.Name
+			switch {
+			case !client:
+				are[name] = append(are[name], command.Name)
+			case !strings.Contains(string(text), "`"+name):
+				t.Errorf("README doesn't tell of %s %s", command.Name, name)
+			}
+		}
+	}
+	for flag, commands := range are {
+		if !slices.Equal(told[flag], commands) {
+			t.Errorf("README says %v of %s, which %v have", told[flag], flag, commands)
+		}
+	}
+	for flag := range told {
+		if are[flag] == nil {
+			t.Errorf("README tells of %s, which no command has", flag)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	var c cli
 	exited, status := false, 0
 	parser, err := kong.New(&c, kong.Name("gns3-copilot"),
-		kong.Description("An assistant for network labs on GNS3. Every flag can also be set as an environment variable: --gns3-url is COPILOT_GNS3_URL."),
+		kong.Description("An assistant for network labs on GNS3. Every setting has an environment variable too: --gns3-url is COPILOT_GNS3_URL."),
 		kong.DefaultEnvars(envPrefix), kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Vars{"data": defaultData(), "cache": defaultCache()},
 		kong.Exit(func(code int) { exited, status = true, code }))
