@@ -79,14 +79,15 @@ type decisionReply struct {
 	Body   schema.DecisionReply
 }
 
-type confirmInput struct {
+// decisionInput is a request with a human's word.
+type decisionInput[Word any] struct {
 	SessionPath
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255"`
 	AcceptLanguage string `header:"Accept-Language"`
-	Body           schema.ConfirmRequest
+	Body           Word
 }
 
-func (s *Server) confirm(ctx context.Context, r request, in *confirmInput) (*decisionReply, error) {
+func (s *Server) confirm(ctx context.Context, r request, in *decisionInput[schema.ConfirmRequest]) (*decisionReply, error) {
 	return s.decide(ctx, r, decision{
 		path: in.SessionPath, verb: "use chat", action: schema.DecideConfirm, all: in.Body.ConfirmAll, ids: in.Body.ToolCallIDs,
 		second: in.Body.SecondConfirmation, expected: in.Body.ExpectedSHA256, hitlSession: in.Body.HITLSessionID,
@@ -94,14 +95,7 @@ func (s *Server) confirm(ctx context.Context, r request, in *confirmInput) (*dec
 	})
 }
 
-type rejectInput struct {
-	SessionPath
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255"`
-	AcceptLanguage string `header:"Accept-Language"`
-	Body           schema.RejectRequest
-}
-
-func (s *Server) reject(ctx context.Context, r request, in *rejectInput) (*decisionReply, error) {
+func (s *Server) reject(ctx context.Context, r request, in *decisionInput[schema.RejectRequest]) (*decisionReply, error) {
 	return s.decide(ctx, r, decision{
 		path: in.SessionPath, action: schema.DecideReject, all: in.Body.RejectAll, ids: in.Body.ToolCallIDs, reason: in.Body.Reason,
 		expected: in.Body.ExpectedSHA256, hitlSession: in.Body.HITLSessionID,
@@ -109,14 +103,7 @@ func (s *Server) reject(ctx context.Context, r request, in *rejectInput) (*decis
 	})
 }
 
-type modifyInput struct {
-	SessionPath
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255"`
-	AcceptLanguage string `header:"Accept-Language"`
-	Body           schema.ModifyRequest
-}
-
-func (s *Server) modify(ctx context.Context, r request, in *modifyInput) (*decisionReply, error) {
+func (s *Server) modify(ctx context.Context, r request, in *decisionInput[schema.ModifyRequest]) (*decisionReply, error) {
 	d := decision{
 		path: in.SessionPath, verb: "use chat", action: schema.DecideModify, ids: []string{in.Body.ToolCallID}, hitlSession: in.Body.HITLSessionID,
 		modified: schema.Text(in.Body.ModifiedArgs), key: in.IdempotencyKey, language: in.AcceptLanguage, text: schema.Text(in.Body),
