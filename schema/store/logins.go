@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"gns3copilot/schema"
@@ -73,8 +74,12 @@ func (s *Store) BeginLogin(ctx context.Context, token string) error {
 	})
 }
 
-// hashOf names a token, which is itself not kept.
+// hashOf names a token, which is itself not kept, by what its signature is of: GNS3 takes a signature in more than one spelling.
 func hashOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
+	signed := token
+	if i := strings.LastIndexByte(token, '.'); i > 0 {
+		signed = token[:i]
+	}
+	sum := sha256.Sum256([]byte(signed))
 	return hex.EncodeToString(sum[:])
 }

@@ -38,6 +38,7 @@ func TestLoginsEndForTheirUserAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	see(one, "ada", schema.CodeUnauthorized)
+	see(one+"=", "ada", schema.CodeUnauthorized) // which GNS3 takes for the same
 	see(bobs, "bob", "")
 	see(tokenUntil(later, "the next"), "ada", "")
 	// GNS3 gives the same token to a login in the same second.
