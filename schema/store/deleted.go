@@ -17,9 +17,10 @@ type DeletedProject struct {
 	Forgotten bool      `gorm:"not null;default:false"`
 }
 
-// ofThisProject leaves out approvals that were asked for in a deleted project with the id of one that there is now.
-const ofThisProject = `NOT EXISTS (SELECT 1 FROM deleted_projects
-	WHERE deleted_projects.project_id = LOWER(approvals.project_id) AND deleted_projects.at >= approvals.created_at)`
+// ofThisProject leaves out approvals that were asked for in a deleted project with the id of one that there is now. A turn that ran when it was
+// deleted may have asked for some until it was aborted.
+const ofThisProject = `NOT EXISTS (SELECT 1 FROM deleted_projects LEFT JOIN turns ON turns.id = approvals.turn_id
+	WHERE deleted_projects.project_id = LOWER(approvals.project_id) AND deleted_projects.at >= COALESCE(turns.started_at, approvals.created_at))`
 
 // NoteDeleted keeps in mind that a project was deleted, and that its sessions are to be.
 func (s *Store) NoteDeleted(ctx context.Context, projectID string) error {
