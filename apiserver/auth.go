@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"gns3copilot/schema"
@@ -31,10 +32,14 @@ type identities struct {
 	gns3   GNS3
 	logins *store.Store
 	known  *cache.Cache[schema.User]
+
+	mu   sync.Mutex
+	news uint64            // how many new passwords there were
+	owed map[string]uint64 // of users whose logins could not be ended yet, which the last was
 }
 
 func newIdentities(g GNS3, logins *store.Store) *identities {
-	return &identities{gns3: g, logins: logins, known: cache.New[schema.User](identityLife, time.Now)}
+	return &identities{gns3: g, logins: logins, known: cache.New[schema.User](identityLife, time.Now), owed: map[string]uint64{}}
 }
 
 // user fails with CodeUnauthorized, CodeGNS3Unavailable and CodeUnavailable.
@@ -50,7 +55,14 @@ func (i *identities) again(ctx context.Context, token string) error {
 
 func (i *identities) ask(token string) func(context.Context) (schema.User, error) {
 	return func(ctx context.Context) (schema.User, error) {
-		user, err := i.gns3.Me(ctx, token)
+		var user schema.User
+		err := i.logins.CheckLogin(ctx, token) // first: what was ended here has ended while GNS3 doesn't answer, too
+		if schema.CodeOf(err) != schema.CodeUnauthorized {
+			user, err = i.gns3.Me(ctx, token)
+		}
+		if err == nil {
+			err = i.endOwed(ctx, user.ID)
+		}
 		if err == nil {
 			err = i.logins.SeeLogin(ctx, token, user.ID)
 		}
@@ -75,7 +87,7 @@ func (i *identities) last(token string) (schema.User, bool) {
 }
 
 // ended is told of requests that GNS3 has granted. What may have ended somebody's logins has that user forgotten: a logout, a user who was
-// renamed, deactivated or deleted. A new password ends them here; it fails when that can't be kept in mind.
+// renamed, deactivated or deleted. A new password ends them here; it fails when that can't be stored yet, and then the user's next request tries again.
 func (i *identities) ended(ctx context.Context, r *http.Request, password *newPassword) error {
 	name, ok := accountOf(r)
 	if !ok || r.Method == http.MethodGet || name == "authenticate" || name == "login" {
@@ -87,11 +99,34 @@ func (i *identities) ended(ctx context.Context, r *http.Request, password *newPa
 		i.known.ForgetAll(func(schema.User) bool { return true })
 	}
 	if password.given() && err == nil {
-		err = i.logins.EndLogins(ctx, userID)
+		i.mu.Lock()
+		i.news++
+		i.owed[userID] = i.news
+		i.mu.Unlock()
+		err = i.endOwed(ctx, userID)
 	}
 	i.forget(userID)
 	if password.given() {
 		return err
+	}
+	return nil
+}
+
+// endOwed ends a user's logins if that is still to be done. None that begins afterwards is seen before it is.
+func (i *identities) endOwed(ctx context.Context, userID string) error {
+	i.mu.Lock()
+	news, owed := i.owed[userID]
+	i.mu.Unlock()
+	if !owed {
+		return nil
+	}
+	if err := i.logins.EndLogins(ctx, userID); err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.owed[userID] == news {
+		delete(i.owed, userID)
 	}
 	return nil
 }
@@ -124,10 +159,7 @@ func (i *identities) accountID(ctx context.Context, r *http.Request, name string
 		}
 		return id.String(), nil
 	}
-	token, err := tokenOf(r)
-	if err != nil {
-		return "", err
-	}
+	token := gns3Token(r)
 	if user, ok := i.last(token); ok {
 		return user.ID, nil
 	}
@@ -137,15 +169,24 @@ func (i *identities) accountID(ctx context.Context, r *http.Request, name string
 
 // tokenOf finds the bearer token: in the header, or in ?token= as GNS3 accepts it too. It fails with CodeUnauthorized.
 func tokenOf(r *http.Request) (string, error) {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if strings.EqualFold(scheme, "bearer") && token != "" {
-		return strings.TrimSpace(token), nil
-	}
-	if token := r.URL.Query().Get("token"); scheme == "" && token != "" {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if token := gns3Token(r); token != "" && (scheme == "" || strings.EqualFold(scheme, "bearer")) {
 		return token, nil
 	}
 	return "", schema.Errorf(schema.CodeUnauthorized, "Not authenticated").
 		WithHint("Log in at POST /v3/access/users/authenticate and send the token as Authorization: Bearer.")
+}
+
+// gns3Token is the token that GNS3 goes by, "" if there is none: of several in the address the last, and that also beside another scheme.
+func gns3Token(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "bearer") && token != "" {
+		return strings.TrimSpace(token)
+	}
+	if asked := r.URL.Query()["token"]; len(asked) > 0 {
+		return asked[len(asked)-1]
+	}
+	return ""
 }
 
 func (s *Server) caller(ctx context.Context, r *http.Request) (caller, error) {

@@ -57,7 +57,8 @@ func known(t *testing.T) (*identities, *registry, *time.Time) {
 	if err := logins.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	i := &identities{gns3: r, logins: logins, known: cache.New[schema.User](identityLife, func() time.Time { return now })}
+	i := newIdentities(r, logins)
+	i.known = cache.New[schema.User](identityLife, func() time.Time { return now })
 	for token := range r.users {
 		if _, err := i.user(t.Context(), token); err != nil {
 			t.Fatal(err)
@@ -121,6 +122,8 @@ func TestRequestsThatEndLogins(t *testing.T) {
 		"with a slash":                  {"POST", users + "logout/", "ann1", "ann1 ann2"},
 		"with letters in disguise":      {"POST", users + "%6cogout", "ann2", "ann1 ann2"},
 		"with the token in the address": {"POST", users + "logout?token=bob2", "", "bob1 bob2"},
+		"with two in the address":       {"POST", users + "logout?token=bob2&token=ann1", "", "ann1 ann2"},
+		"with a line end":               {"POST", users + "logout%0A", "ann1", "ann1 ann2"},
 		"of somebody who isn't known":   {"POST", users + "logout", "ann3", "ann1 ann2 bob1 bob2"},
 		"one's own name":                {"PUT", users + "me", "bob1", "bob1 bob2"},
 		"another's":                     {"PUT", users + annID, "bob1", "ann1 ann2"},
@@ -204,5 +207,79 @@ func TestANewPasswordEndsLogins(t *testing.T) {
 				t.Errorf("the next login: %v", code)
 			}
 		})
+	}
+}
+
+// changePassword has bob's password changed by a request that is over by the time GNS3 has answered it, if it is to be.
+func changePassword(t *testing.T, i *identities, over bool) error {
+	t.Helper()
+	request := httptest.NewRequest(http.MethodPut, "/v3/access/users/me", strings.NewReader(`{"password": "longer than that"}`))
+	request.Header.Set("Authorization", "Bearer bob1")
+	password := watchPassword(request)
+	if _, err := io.ReadAll(request.Body); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	if over {
+		end()
+	}
+	return i.ended(ctx, request, password)
+}
+
+// The database may be away when a password is changed. It is made up for before any of the user's logins is believed again.
+func TestANewPasswordIsMadeUpFor(t *testing.T) {
+	i, r, _ := known(t)
+	if err := changePassword(t, i, true); err == nil {
+		t.Fatal("nothing is said of it")
+	}
+	r.users["bob3"] = bobID
+	for range 2 {
+		for token, want := range map[string]schema.Code{"bob3": "", "bob1": schema.CodeUnauthorized, "bob2": schema.CodeUnauthorized, "ann1": ""} {
+			if code := i.code(t, token); code != want {
+				t.Errorf("%s: %q, want %q", token, code, want)
+			}
+		}
+		i.forget(bobID)
+	}
+	if err := changePassword(t, i, false); err != nil || i.code(t, "bob3") != schema.CodeUnauthorized {
+		t.Errorf("the next new password ends nothing: %v", err)
+	}
+}
+
+// A login that another process has ended doesn't come back while GNS3 can't be asked.
+func TestAnEndedLoginWhileGNS3IsAway(t *testing.T) {
+	i, r, _ := known(t)
+	if err := i.logins.EndLogins(t.Context(), bobID); err != nil {
+		t.Fatal(err)
+	}
+	r.down = true
+	for token, want := range map[string]schema.Code{"bob1": schema.CodeUnauthorized, "ann1": schema.CodeGNS3Unavailable} {
+		if err := i.again(t.Context(), token); schema.CodeOf(err) != want {
+			t.Errorf("%s: %v, want %q", token, err, want)
+		}
+		if _, ok := i.last(token); ok != (want == schema.CodeGNS3Unavailable) {
+			t.Errorf("%s stops turns while GNS3 is away: %t", token, ok)
+		}
+	}
+}
+
+// Whose account a request is about is what GNS3 takes it for.
+func TestTheTokenThatGNS3GoesBy(t *testing.T) {
+	for name, c := range map[string]struct{ header, query, want string }{
+		"header":              {"Bearer a", "", "a"},
+		"another spelling":    {"bearer  a", "", "a"},
+		"both":                {"Bearer a", "token=b", "a"},
+		"address":             {"", "token=b", "b"},
+		"twice":               {"", "token=b&token=c", "c"},
+		"a bearer of nothing": {"Bearer ", "token=b", "b"},
+		"another scheme":      {"Basic YTph", "token=b", "b"},
+		"neither":             {"Basic YTph", "t=b", ""},
+	} {
+		request := httptest.NewRequest(http.MethodPut, "/v3/access/users/me?"+c.query, http.NoBody)
+		request.Header.Set("Authorization", c.header)
+		if got := gns3Token(request); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -28,9 +28,9 @@ func watchPassword(r *http.Request) *newPassword {
 	return p
 }
 
-// accountOf is the last part of a path below GNS3's users.
+// accountOf is the last part of a path below GNS3's users. GNS3 takes paths with a line end behind them, too.
 func accountOf(r *http.Request) (name string, ok bool) {
-	return strings.CutPrefix(strings.TrimRight(r.URL.Path, "/"), "/v3/access/users/")
+	return strings.CutPrefix(strings.TrimRight(r.URL.Path, "/\n"), "/v3/access/users/")
 }
 
 // Read reads the client's bytes.
