@@ -23,6 +23,8 @@ const (
 	gatewayIdle = 3 * time.Second
 	// halfOpenWait is how long the one end of a WebSocket may take to close after the other has closed.
 	halfOpenWait = 3 * time.Second
+	// lateAnswer is how long GNS3 may take to answer a change of an account whose client has left.
+	lateAnswer = 30 * time.Second
 )
 
 // gateway passes requests on to the GNS3 server, HTTP and WebSocket, without holding anything back in either direction.
@@ -74,10 +76,14 @@ func forward(r *httputil.ProxyRequest) {
 func (g *gateway) pass(c echo.Context) error {
 	g.open.Add(1)
 	defer g.open.Done()
-	ctx, end := context.WithCancel(c.Request().Context())
+	password := watchPassword(c.Request())
+	within := context.WithCancel
+	if password != nil {
+		within = lingering
+	}
+	ctx, end := within(c.Request().Context())
 	defer end()
 	in := c.Request().WithContext(ctx)
-	password := watchPassword(in)
 	body := &upload{ReadCloser: in.Body}
 	in.Body = body
 	out := &relay{Response: c.Response(), end: end}
@@ -120,6 +126,16 @@ func (g *gateway) pass(c echo.Context) error {
 		panic(http.ErrAbortHandler) // it was broken off, even if the GNS3 server's parting words made it look whole
 	}
 	return nil
+}
+
+// lingering is a context that outlives the client's: GNS3 goes on with a request whose client leaves.
+func lingering(client context.Context) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancel(context.WithoutCancel(client))
+	stay := context.AfterFunc(client, func() { time.AfterFunc(lateAnswer, end) })
+	return ctx, func() {
+		stay()
+		end()
+	}
 }
 
 // endless are the streams that GNS3 ends only when their listener goes: they would keep us from shutting down.
