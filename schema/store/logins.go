@@ -25,10 +25,11 @@ type Login struct {
 // maxLogin bounds how long a login is kept whose token doesn't say when it expires.
 const maxLogin = 365 * 24 * time.Hour
 
-// SeeLogin remembers a token that GNS3 takes for the user's. It fails with CodeUnauthorized when the login was ended.
+// SeeLogin remembers a token that GNS3 takes for the user's, if only lately: it goes by names, which are given anew. It fails with CodeUnauthorized
+// when the login was ended.
 func (s *Store) SeeLogin(ctx context.Context, token, userID string) error {
-	err := s.CheckLogin(ctx, token)
-	if schema.CodeOf(err) != schema.CodeNotFound {
+	seen, err := s.login(ctx, token)
+	if err == nil && seen.UserID == userID || err != nil && schema.CodeOf(err) != schema.CodeNotFound {
 		return err
 	}
 	return s.tx(ctx, "remember login", func(db *gorm.DB) error {
@@ -40,21 +41,26 @@ func (s *Store) SeeLogin(ctx context.Context, token, userID string) error {
 		if latest := now.Add(maxLogin); !told || expires.After(latest) {
 			expires = latest
 		}
-		return db.Clauses(clause.OnConflict{DoNothing: true}).
+		return db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "token_hash"}}, DoUpdates: clause.AssignmentColumns([]string{"user_id"})}).
 			Create(&Login{TokenHash: hashOf(token), UserID: userID, ExpiresAt: expires.UTC()}).Error
 	})
 }
 
 // CheckLogin fails with CodeUnauthorized when the token's login was ended, and with CodeNotFound when it isn't known.
 func (s *Store) CheckLogin(ctx context.Context, token string) error {
+	_, err := s.login(ctx, token)
+	return err
+}
+
+func (s *Store) login(ctx context.Context, token string) (Login, error) {
 	var seen Login
 	if err := s.read.WithContext(ctx).Where("token_hash = ?", hashOf(token)).Take(&seen).Error; err != nil {
-		return fmt.Errorf("read login: %w", domainError(err))
+		return seen, fmt.Errorf("read login: %w", domainError(err))
 	}
 	if seen.Ended {
-		return schema.Errorf(schema.CodeUnauthorized, "This login is from before the user's new password.").WithHint("Log in again.")
+		return seen, schema.Errorf(schema.CodeUnauthorized, "This login is from before the user's new password.").WithHint("Log in again.")
 	}
-	return nil
+	return seen, nil
 }
 
 // EndLogins ends all logins of the user that are known.

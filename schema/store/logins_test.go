@@ -54,6 +54,28 @@ func TestLoginsEndForTheirUserAlone(t *testing.T) {
 	}
 }
 
+// TestALoginIsWhoseNameItBears: GNS3 takes the token of a user who was deleted for that of a new one of the name.
+func TestALoginIsWhoseNameItBears(t *testing.T) {
+	s := openStore(t)
+	token := tokenUntil(time.Now().Add(time.Hour), "ada")
+	for _, user := range []string{"the old ada", "the new ada"} {
+		if err := s.SeeLogin(t.Context(), token, user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ends := range []struct {
+		user string
+		want schema.Code
+	}{{"the old ada", ""}, {"the new ada", schema.CodeUnauthorized}} {
+		if err := s.EndLogins(t.Context(), ends.user); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.SeeLogin(t.Context(), token, "the new ada"); schema.CodeOf(err) != ends.want {
+			t.Errorf("%s has a new password: %v, want %q", ends.user, err, ends.want)
+		}
+	}
+}
+
 // TestLoginsAreKeptUntilTheyExpire: neither are they in the way for longer, nor is one that has ended let in again.
 func TestLoginsAreKeptUntilTheyExpire(t *testing.T) {
 	s := openStore(t)
