@@ -131,7 +131,8 @@ func (i *identities) endOwed(ctx context.Context, userID string) error {
 	return nil
 }
 
-// begun is told of GNS3's answer to a login, which it leaves to be read.
+// begun is told of GNS3's answer to a login, which it leaves to be read. The login is known from then on, so that a new password ends it also
+// when it hasn't been used here.
 func (i *identities) begun(ctx context.Context, r *http.Request, answer *http.Response) error {
 	if name, ok := accountOf(r); !ok || name != "authenticate" && name != "login" {
 		return nil
@@ -147,7 +148,13 @@ func (i *identities) begun(ctx context.Context, r *http.Request, answer *http.Re
 	if err != nil || json.Unmarshal(text, &login) != nil || login.Token == "" {
 		return nil // whoever reads on gets the error
 	}
-	return i.logins.BeginLogin(ctx, login.Token)
+	if err := i.logins.BeginLogin(ctx, login.Token); err != nil {
+		return err
+	}
+	if _, err := i.user(ctx, login.Token); schema.CodeOf(err) != schema.CodeUnauthorized { // who isn't active gets a token that is good for nothing
+		return err
+	}
+	return nil
 }
 
 // accountID is whose account a request is about, empty if it is about none.

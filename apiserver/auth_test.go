@@ -283,3 +283,26 @@ func TestTheTokenThatGNS3GoesBy(t *testing.T) {
 		}
 	}
 }
+
+// A login that is made through us is ended by the next new password, although it wasn't used here. Whoever logs in gets GNS3's answer as it is.
+func TestALoginIsKnownFromItsBeginning(t *testing.T) {
+	i, r, _ := known(t)
+	r.users["bob3"] = bobID
+	for _, token := range []string{"bob3", "inactive"} {
+		request := httptest.NewRequest(http.MethodPost, "/v3/access/users/authenticate", http.NoBody)
+		body := `{"access_token": "` + token + `", "token_type": "bearer"}`
+		answer := &http.Response{Body: io.NopCloser(strings.NewReader(body))}
+		if err := i.begun(t.Context(), request, answer); err != nil {
+			t.Errorf("%s: %v", token, err)
+		}
+		if got, err := io.ReadAll(answer.Body); err != nil || string(got) != body {
+			t.Errorf("%s: passed on as %q: %v", token, got, err)
+		}
+	}
+	if err := changePassword(t, i, false); err != nil {
+		t.Fatal(err)
+	}
+	if code := i.code(t, "bob3"); code != schema.CodeUnauthorized {
+		t.Errorf("one that wasn't used: %q", code)
+	}
+}
