@@ -88,7 +88,7 @@ func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "%s: %s\n", reply.Status, printable(it.Description))
+		fmt.Fprintf(c.out, "%s: %s\n", reply.Status, inLine(it.Description))
 		if reply.Status == "accepted" {
 			fmt.Fprintln(c.out, reply.Message)
 		}
@@ -137,10 +137,10 @@ func nameOf(projects []schema.Project, id string) string {
 }
 
 // whose tells who asked for a call, by name where that is known.
-func whose(it schema.InboxItem) string { return printable(cmp.Or(it.UserName, "user "+it.UserID)) }
+func whose(it schema.InboxItem) string { return inLine(cmp.Or(it.UserName, "user "+it.UserID)) }
 
 func showWaiting(c *console, n int, project string, it schema.InboxItem) {
-	fmt.Fprintf(c.out, "asked by %s, session %s, project %s\n%s\n", whose(it), printable(it.SessionID), printable(project), previewText(n, it.PendingTool))
+	fmt.Fprintf(c.out, "asked by %s, session %s, project %s\n%s\n", whose(it), inLine(it.SessionID), inLine(project), previewText(n, it.PendingTool))
 }
 
 func showDecided(c *console, it schema.InboxItem) {
@@ -150,20 +150,20 @@ func showDecided(c *console, it schema.InboxItem) {
 	}
 	by := ""
 	if it.DecidedBy != "" {
-		by = " by " + printable(it.DecidedBy)
+		by = " by " + inLine(it.DecidedBy)
 	}
-	fmt.Fprintf(c.out, "%s  %s%s  %s  (asked by %s, session %s, %s)\n", when.Local().Format("2006-01-02 15:04:05 MST"), it.State, by, printable(it.Description), whose(it), printable(it.SessionID), it.ToolCallID)
+	fmt.Fprintf(c.out, "%s  %s%s  %s  (asked by %s, session %s, %s)\n", when.Local().Format("2006-01-02 15:04:05 MST"), it.State, by, inLine(it.Description), whose(it), inLine(it.SessionID), it.ToolCallID)
 	if it.Reason != "" {
-		fmt.Fprintf(c.out, "    reason: %s\n", printable(it.Reason))
+		fmt.Fprintf(c.out, "    reason: %s\n", inLine(it.Reason))
 	}
 	for _, d := range it.Devices {
 		if d.Kind == "lab" { // its one line tells all
-			fmt.Fprintf(c.out, "    %s: %s\n", printable(d.DeviceName), d.State)
+			fmt.Fprintf(c.out, "    %s: %s\n", inLine(d.DeviceName), d.State)
 		} else {
-			fmt.Fprintf(c.out, "    %s: %s, %d of %d lines acknowledged\n", printable(d.DeviceName), d.State, d.Acked, len(d.Lines))
+			fmt.Fprintf(c.out, "    %s: %s, %d of %d lines acknowledged\n", inLine(d.DeviceName), d.State, d.Acked, len(d.Lines))
 		}
 		for i, line := range d.Lines {
-			fmt.Fprintf(c.out, "      %s %s\n", lineMark(d, i), printable(line))
+			fmt.Fprintf(c.out, "      %s %s\n", lineMark(d, i), inLine(line))
 		}
 		if d.Error != "" {
 			fmt.Fprintf(c.out, "      %s\n", strings.ReplaceAll(printable(d.Error), "\n", "\n      "))

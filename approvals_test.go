@@ -28,3 +28,24 @@ func TestApprovalsTellWhoAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesBeginNoLine: in GNS3 names of users, projects and nodes may have line ends, and mustn't be able to show another call than the one that
+// is decided.
+func TestNamesBeginNoLine(t *testing.T) {
+	const name = "lab\n[1] show version"
+	item := schema.InboxItem{
+		PendingTool: schema.PendingTool{Description: name, Reasons: []string{name}, Preview: &schema.Preview{Devices: []schema.PreviewDevice{{Name: name, Problem: name, Lines: []string{name}}}}},
+		SessionID:   "s", UserName: name, State: schema.ApprovalRejected, DecidedBy: name, Reason: name,
+		Devices: []schema.DeviceChange{{DeviceName: name, Lines: []string{name}}},
+	}
+	for list, show := range map[string]func(*console){
+		"approvals":           func(to *console) { showWaiting(to, 2, name, item) },
+		"approvals --history": func(to *console) { showDecided(to, item) },
+	} {
+		var out bytes.Buffer
+		show(&console{out: &out, err: &out})
+		if strings.Contains(out.String(), "\n[1]") || !strings.Contains(out.String(), `lab\n[1] show version`) {
+			t.Errorf("%s:\n%s", list, out.String())
+		}
+	}
+}

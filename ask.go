@@ -307,24 +307,24 @@ func pick(text string, pending []schema.PendingTool) ([]schema.PendingTool, erro
 // previewText shows exactly what a confirmation sends.
 func previewText(n int, p schema.PendingTool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%d] %s — danger %s, %d s left (%s)", n, printable(p.Description), p.DangerLevel, p.Remaining, p.ToolCallID)
+	fmt.Fprintf(&b, "[%d] %s — danger %s, %d s left (%s)", n, inLine(p.Description), p.DangerLevel, p.Remaining, p.ToolCallID)
 	if p.Confirmations > 0 {
 		b.WriteString(" — confirmed once, needs a second confirmation")
 	}
 	for _, r := range p.Reasons {
-		fmt.Fprintf(&b, "\n      why: %s", printable(r))
+		fmt.Fprintf(&b, "\n      why: %s", inLine(r))
 	}
 	if p.Preview == nil {
-		fmt.Fprintf(&b, "\n      %s %s", printable(p.ToolName), printable(string(schema.Text(p.ToolArgs))))
+		fmt.Fprintf(&b, "\n      %s %s", inLine(p.ToolName), inLine(string(schema.Text(p.ToolArgs))))
 		return b.String()
 	}
 	for _, d := range p.Preview.Devices {
-		fmt.Fprintf(&b, "\n    %s", printable(d.Name))
+		fmt.Fprintf(&b, "\n    %s", inLine(d.Name))
 		if d.Problem != "" {
-			fmt.Fprintf(&b, "  (%s)", printable(d.Problem))
+			fmt.Fprintf(&b, "  (%s)", inLine(d.Problem))
 		}
 		for _, line := range d.Lines {
-			fmt.Fprintf(&b, "\n      | %s", printable(line))
+			fmt.Fprintf(&b, "\n      | %s", inLine(line))
 		}
 	}
 	return b.String()

@@ -149,13 +149,13 @@ func progressTail(p *schema.DeviceProgress) string {
 func (v *view) resolved(ev schema.Event) {
 	by, why := "", ""
 	if ev.DecidedBy != "" {
-		by = " by " + printable(ev.DecidedBy)
+		by = " by " + inLine(ev.DecidedBy)
 	}
 	if ev.Reason != "" {
-		why = fmt.Sprintf(" (%s)", printable(ev.Reason))
+		why = fmt.Sprintf(" (%s)", inLine(ev.Reason))
 	}
 	v.decided[ev.ToolCallID] = ev.Outcome != schema.ApprovalConfirmed
-	v.line("· %s%s: %s%s", ev.Outcome, by, printable(cmp.Or(v.what[ev.ToolCallID], ev.ToolCallID)), why)
+	v.line("· %s%s: %s%s", ev.Outcome, by, inLine(cmp.Or(v.what[ev.ToolCallID], ev.ToolCallID)), why)
 	if ev.Outcome == schema.ApprovalModified {
 		v.line("  nothing was sent yet: the assistant is told, and may do just that")
 	}
@@ -276,6 +276,9 @@ func printable(s string) string {
 		return -1
 	}, s)
 }
+
+// inLine keeps it from beginning a line, too: names may have line ends in GNS3, and could go on as if this program spoke.
+func inLine(s string) string { return strings.ReplaceAll(printable(s), "\n", `\n`) }
 
 // bidi are the characters that turn the direction of text, which can make one command look like another.
 func bidi(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
