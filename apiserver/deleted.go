@@ -28,7 +28,7 @@ type deletions struct {
 	wake   chan struct{}
 
 	mu       sync.Mutex
-	unstored []string // projects that could not be put on record
+	unstored []store.DeletedProject // what could not be put on record
 }
 
 func newDeletions(s *Server) *deletions {
@@ -37,13 +37,13 @@ func newDeletions(s *Server) *deletions {
 
 // ProjectDeleted is told that the GNS3 server has deleted a project. What was said about it is removed soon, also when this process ends now.
 func (s *Server) ProjectDeleted(ctx context.Context, projectID string) {
-	d := s.deletions
+	d, now := s.deletions, time.Now()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWait)
 	defer cancel()
-	if err := s.store.NoteDeleted(ctx, projectID); err != nil {
+	if err := s.store.NoteDeleted(ctx, projectID, now); err != nil {
 		s.log.ErrorContext(ctx, "deleted project not noted yet", "project", projectID, "error", err)
 		d.mu.Lock()
-		d.unstored = append(d.unstored, projectID)
+		d.unstored = append(d.unstored, store.DeletedProject{ProjectID: projectID, At: now})
 		d.mu.Unlock()
 	}
 	select {
@@ -74,8 +74,8 @@ func (d *deletions) forgetAll(ctx context.Context) error {
 	unstored := d.unstored
 	d.unstored = nil
 	d.mu.Unlock()
-	for i, id := range unstored {
-		if err := d.server.store.NoteDeleted(ctx, id); err != nil {
+	for i, p := range unstored {
+		if err := d.server.store.NoteDeleted(ctx, p.ProjectID, p.At); err != nil {
 			d.mu.Lock()
 			d.unstored = append(d.unstored, unstored[i:]...)
 			d.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gns3copilot/apiserver/client"
 	"gns3copilot/deploy/scriptmodel"
@@ -190,7 +191,7 @@ func TestDeletionOutlivesTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.NoteDeleted(t.Context(), u.project); err != nil {
+	if err := db.NoteDeleted(t.Context(), u.project, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"gns3copilot/schema"
 	"gns3copilot/schema/store"
@@ -28,7 +29,7 @@ func ForgetProject(ctx context.Context, url, projectID string) (sessions int, er
 		return 0, fmt.Errorf("open the database: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.NoteDeleted(ctx, id.String()); err != nil {
+	if err := s.NoteDeleted(ctx, id.String(), time.Now()); err != nil {
 		return 0, err
 	}
 	projects, err := s.DeletedProjects(ctx)

@@ -22,11 +22,13 @@ type DeletedProject struct {
 const ofThisProject = `NOT EXISTS (SELECT 1 FROM deleted_projects LEFT JOIN turns ON turns.id = approvals.turn_id
 	WHERE deleted_projects.project_id = LOWER(approvals.project_id) AND deleted_projects.at >= COALESCE(turns.started_at, approvals.created_at))`
 
-// NoteDeleted keeps in mind that a project was deleted, and that its sessions are to be.
-func (s *Store) NoteDeleted(ctx context.Context, projectID string) error {
+// NoteDeleted keeps in mind that a project was deleted, as was known at that time, and that its sessions are to be. Of several times the last stands.
+func (s *Store) NoteDeleted(ctx context.Context, projectID string, at time.Time) error {
 	return s.tx(ctx, "note deleted project", func(db *gorm.DB) error {
-		return db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "project_id"}}, DoUpdates: clause.AssignmentColumns([]string{"at", "forgotten"})}).
-			Create(&DeletedProject{ProjectID: strings.ToLower(projectID), At: db.NowFunc()}).Error
+		return db.Clauses(clause.OnConflict{
+			Columns: []clause.Column{{Name: "project_id"}}, DoUpdates: clause.AssignmentColumns([]string{"at", "forgotten"}),
+			Where: clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "excluded.at > deleted_projects.at"}}},
+		}).Create(&DeletedProject{ProjectID: strings.ToLower(projectID), At: at.UTC()}).Error
 	})
 }
 

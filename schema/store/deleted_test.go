@@ -18,7 +18,7 @@ func TestSessionsOfADeletedProject(t *testing.T) {
 	}
 	// Twice, as when two processes hear of it.
 	for range 2 {
-		if err := s.NoteDeleted(t.Context(), strings.ToUpper(project)); err != nil {
+		if err := s.NoteDeleted(t.Context(), strings.ToUpper(project), s.now()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,8 +46,12 @@ func TestSessionsOfADeletedProject(t *testing.T) {
 	if !slices.Equal(names, []string{"a1", "a2", "b1"}) {
 		t.Errorf("%q", names)
 	}
-	if err := s.NoteDeleted(t.Context(), project); err != nil {
+	if err := s.NoteDeleted(t.Context(), project, s.now()); err != nil {
 		t.Fatal(err)
+	}
+	again := noted()[0].At
+	if err := s.NoteDeleted(t.Context(), project, again.Add(-time.Hour)); err != nil || !noted()[0].At.Equal(again) {
+		t.Errorf("what was known earlier and noted later: %v %v", noted(), err)
 	}
 	// What is done is done for the first deletion, not for the second.
 	if err := s.Forgotten(t.Context(), all[0]); err != nil || len(noted()) != 1 {
@@ -76,7 +80,7 @@ func TestTheTrailOfADeletedProject(t *testing.T) {
 		before, after := input("ada", project, "before", "hello"), input("bob", project, "after", "hello")
 		begin(t, s, before)
 		ask(before, "earlier")
-		if err := s.NoteDeleted(t.Context(), project); err != nil {
+		if err := s.NoteDeleted(t.Context(), project, s.now()); err != nil {
 			t.Fatal(err)
 		}
 		ask(before, "later")
