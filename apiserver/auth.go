@@ -55,16 +55,17 @@ func (i *identities) again(ctx context.Context, token string) error {
 
 func (i *identities) ask(token string) func(context.Context) (schema.User, error) {
 	return func(ctx context.Context) (schema.User, error) {
-		var user schema.User
-		err := i.logins.CheckLogin(ctx, token) // first: what was ended here has ended while GNS3 doesn't answer, too
-		if schema.CodeOf(err) != schema.CodeUnauthorized {
-			user, err = i.gns3.Me(ctx, token)
-		}
+		user, err := i.gns3.Me(ctx, token)
 		if err == nil {
 			err = i.endOwed(ctx, user.ID)
 		}
 		if err == nil {
 			err = i.logins.SeeLogin(ctx, token, user.ID)
+		} else if _, known := i.last(token); known {
+			// What was ended here has ended while GNS3 doesn't answer, too. Tokens that nobody knows mustn't cost the database anything.
+			if ended := i.logins.CheckLogin(ctx, token); schema.CodeOf(ended) == schema.CodeUnauthorized {
+				err = ended
+			}
 		}
 		if schema.CodeOf(err) == schema.CodeUnauthorized {
 			i.known.Forget(cache.KeyOf(token)) // nor is it good for last
