@@ -29,7 +29,7 @@ func (c credentials) token(ctx context.Context, ref schema.TurnRef) (string, err
 		return "", err
 	}
 	// One that isn't known there was ended by nobody.
-	switch err := c.logins.CheckLogin(ctx, token); schema.CodeOf(err) {
+	switch _, err := c.logins.Login(ctx, token); schema.CodeOf(err) {
 	case "", schema.CodeNotFound:
 		return token, nil
 	case schema.CodeUnauthorized:

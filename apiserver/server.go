@@ -126,7 +126,7 @@ var installErrors sync.Once
 func New(o Options) (*Server, error) {
 	s := &Server{
 		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, directory: o.Directory,
-		arguments: o.Arguments, identities: newIdentities(o.GNS3, o.Store), maySee: cache.New[bool](maySeeLife, time.Now),
+		arguments: o.Arguments, identities: newIdentities(o.GNS3, o.Store, o.Log), maySee: cache.New[bool](maySeeLife, time.Now),
 		limits: o.Limits, requests: newRates(o.Limits.UserMinuteRequests), turns: newRates(o.Limits.UserMinuteTurns),
 		providerURL: o.ProviderURL, log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
 		publicURL: strings.TrimRight(o.PublicURL, "/"),

@@ -88,9 +88,15 @@ func (w logWatch) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestDatabaseLockedAtTheBegin locks the database before a message comes: the turn says that it waits, and is run when the lock is gone.
+// TestDatabaseLockedAtTheBegin locks the database before a message comes, with a login that hasn't been seen before: the turn says that it waits, and
+// is run when the lock is gone.
 func TestDatabaseLockedAtTheBegin(t *testing.T) {
 	s, session := startLockedSite(t), newSession()
+	unseen, err := suite.lab.Token("admin", 5*time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetToken(unseen)
 	suite.model.On("begin while locked", text("late but whole"))
 	s.lock()
 	stream := s.post(session, "begin while locked")

@@ -25,14 +25,22 @@ type Login struct {
 // maxLogin bounds how long a login is kept whose token doesn't say when it expires.
 const maxLogin = 365 * 24 * time.Hour
 
-// SeeLogin remembers a token that GNS3 takes for the user's, if only lately: it goes by names, which are given anew. It fails with CodeUnauthorized
-// when the login was ended.
-func (s *Store) SeeLogin(ctx context.Context, token, userID string) error {
-	seen, err := s.login(ctx, token)
-	if err == nil && seen.UserID == userID || err != nil && schema.CodeOf(err) != schema.CodeNotFound {
-		return err
+// Login tells whom GNS3 took a token for when it was kept. It fails with CodeUnauthorized when the login was ended, and with CodeNotFound when it
+// isn't known.
+func (s *Store) Login(ctx context.Context, token string) (userID string, err error) {
+	var seen Login
+	if err := s.read.WithContext(ctx).Where("token_hash = ?", hashOf(token)).Take(&seen).Error; err != nil {
+		return "", fmt.Errorf("read login: %w", domainError(err))
 	}
-	return s.tx(ctx, "remember login", func(db *gorm.DB) error {
+	if seen.Ended {
+		return "", schema.Errorf(schema.CodeUnauthorized, "This login is from before the user's new password.").WithHint("Log in again.")
+	}
+	return seen.UserID, nil
+}
+
+// KeepLogin remembers whom GNS3 takes a token for. It goes by names, which are given anew, so that may have changed.
+func (s *Store) KeepLogin(ctx context.Context, token, userID string) error {
+	return s.tx(ctx, "keep login", func(db *gorm.DB) error {
 		now := db.NowFunc()
 		if err := db.Where("expires_at < ?", now).Delete(&Login{}).Error; err != nil {
 			return err
@@ -46,23 +54,6 @@ func (s *Store) SeeLogin(ctx context.Context, token, userID string) error {
 	})
 }
 
-// CheckLogin fails with CodeUnauthorized when the token's login was ended, and with CodeNotFound when it isn't known.
-func (s *Store) CheckLogin(ctx context.Context, token string) error {
-	_, err := s.login(ctx, token)
-	return err
-}
-
-func (s *Store) login(ctx context.Context, token string) (Login, error) {
-	var seen Login
-	if err := s.read.WithContext(ctx).Where("token_hash = ?", hashOf(token)).Take(&seen).Error; err != nil {
-		return seen, fmt.Errorf("read login: %w", domainError(err))
-	}
-	if seen.Ended {
-		return seen, schema.Errorf(schema.CodeUnauthorized, "This login is from before the user's new password.").WithHint("Log in again.")
-	}
-	return seen, nil
-}
-
 // EndLogins ends all logins of the user that are known.
 func (s *Store) EndLogins(ctx context.Context, userID string) error {
 	return s.tx(ctx, "end logins", func(db *gorm.DB) error {
@@ -72,7 +63,7 @@ func (s *Store) EndLogins(ctx context.Context, userID string) error {
 
 // BeginLogin has a token count again that GNS3 has just given to a login: the logins of one second get the same.
 func (s *Store) BeginLogin(ctx context.Context, token string) error {
-	if err := s.CheckLogin(ctx, token); schema.CodeOf(err) != schema.CodeUnauthorized {
+	if _, err := s.Login(ctx, token); schema.CodeOf(err) != schema.CodeUnauthorized {
 		return nil // the first to use it finds out what is wrong else
 	}
 	return s.tx(ctx, "begin login", func(db *gorm.DB) error {

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -57,7 +58,7 @@ func known(t *testing.T) (*identities, *registry, *time.Time) {
 	if err := logins.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	i := newIdentities(r, logins)
+	i := newIdentities(r, logins, slog.New(slog.DiscardHandler))
 	i.known = cache.New[schema.User](identityLife, func() time.Time { return now })
 	for token := range r.users {
 		if _, err := i.user(t.Context(), token); err != nil {
