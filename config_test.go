@@ -12,7 +12,7 @@ import (
 )
 
 // actions are flags that do something once: in the environment they would do it again and again.
-var actions = []string{"approvals --confirm", "approvals --reject", "approvals --reason", "approvals --second", "approvals --history", "chat --attach"}
+var actions = []string{"approvals --confirm", "approvals --reject", "approvals --reason", "approvals --second", "approvals --history", "chat --attach", "forget --yes"}
 
 // TestTheEnvironmentTwins holds what README and --help say of each flag.
 func TestTheEnvironmentTwins(t *testing.T) {
@@ -41,7 +41,8 @@ func TestTheEnvironmentTwins(t *testing.T) {
 	}
 }
 
-// TestReadmeTellsOfEachFlag compares README's table with the flags that the servers' commands have. Those of clients are in README's text.
+// TestReadmeTellsOfEachFlag compares README's table with the flags that the servers' commands have. Those of clients, and those that do something once,
+// are in README's text.
 func TestReadmeTellsOfEachFlag(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
@@ -64,11 +65,10 @@ func TestReadmeTellsOfEachFlag(t *testing.T) {
 	}
 	are := map[string][]string{}
 	for _, command := range parser.Model.Children {
-		client := command.Name == "chat" || command.Name == "approvals"
 		for _, flag := range command.Flags {
 			name := "--" + flag.Name
 			switch {
-			case !client:
+			case command.Name != "chat" && command.Name != "approvals" && !slices.Contains(actions, command.Name+" "+name):
 				are[name] = append(are[name], command.Name)
 			case !strings.Contains(string(text), "`"+name):
 				t.Errorf("README doesn't tell of %s %s", command.Name, name)

@@ -47,7 +47,14 @@ func TestForget(t *testing.T) {
 	if _, err := db.BeginTurn(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	if status, text := forget(strings.ToUpper(project), "--database-url", file); status != 0 || text != "sessions to be removed: 1\n" {
+	const found = "sessions to be removed: 1, users: 1\n"
+	if status, text := forget(project, "--database-url", file); status != 0 || !strings.HasPrefix(text, found+"nothing was done") {
+		t.Errorf("%d %q", status, text)
+	}
+	if noted, err := db.DeletedProjects(t.Context()); err != nil || len(noted) != 0 {
+		t.Errorf("done without --yes: %+v %v", noted, err)
+	}
+	if status, text := forget(strings.ToUpper(project), "--database-url", file, "--yes"); status != 0 || text != found {
 		t.Errorf("%d %q", status, text)
 	}
 	noted, err := db.DeletedProjects(t.Context())

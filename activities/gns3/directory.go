@@ -108,6 +108,9 @@ func (d *Directory) login(ctx context.Context, stale string) (string, error) {
 		return d.token, nil
 	}
 	token, err := d.client.Authenticate(ctx, d.account.Username, d.account.Password)
+	if schema.CodeOf(err) == schema.CodeUnauthorized {
+		d.log.ErrorContext(ctx, "GNS3 doesn't take the server's own account: look at --gns3-user and --gns3-password", "account", d.account.Username, "error", err)
+	}
 	d.token = token
 	return token, err
 }

@@ -24,7 +24,9 @@ func Judge(p *policy.Policy, lab gns3.Topology, list []Change) (policy.Verdict, 
 		one := p.Commands(node.Platform, c.Lines)
 		if c.Config {
 			one = p.Configuration(node.Platform, c.Lines)
-			d.Lines = slices.Concat([]string{"configure terminal"}, c.Lines, []string{"end"})
+			if node.Type != "vpcs" { // which has no configuration mode
+				d.Lines = slices.Concat([]string{"configure terminal"}, c.Lines, []string{"end"})
+			}
 		}
 		preview.Devices = append(preview.Devices, d)
 		for _, r := range one.Reasons {
