@@ -13,6 +13,7 @@ import (
 	"gns3copilot/schema/store"
 
 	"go.temporal.io/api/serviceerror"
+	"golang.org/x/sync/errgroup"
 )
 
 type inboxInput struct {
@@ -22,7 +23,7 @@ type inboxInput struct {
 
 // inbox lists what waits for a human's word in the projects that the caller may see.
 func (s *Server) inbox(ctx context.Context, r request, in *inboxInput) (*body[[]schema.InboxItem], error) {
-	projects, err := s.visibleProjects(ctx, r, in.ProjectID)
+	projects, err := s.visibleProjects(ctx, r, in.ProjectID, s.store.WaitingIn)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (s *Server) inbox(ctx context.Context, r request, in *inboxInput) (*body[[]
 
 // decided lists what was proposed and decided there: by whom, when, why, and what the devices said. A superadmin sees it of deleted projects, too.
 func (s *Server) decided(ctx context.Context, r request, in *inboxInput) (*body[[]schema.InboxItem], error) {
-	projects, err := s.visibleProjects(ctx, r, in.ProjectID)
+	projects, err := s.visibleProjects(ctx, r, in.ProjectID, s.store.DecidedIn)
 	if err != nil {
 		return nil, err
 	}
@@ -56,47 +57,53 @@ func (s *Server) decided(ctx context.Context, r request, in *inboxInput) (*body[
 	return &body[[]schema.InboxItem]{Body: items}, nil
 }
 
-// visibleProjects asks the GNS3 server which projects the caller may see, of those in which something has asked for a human's word.
-func (s *Server) visibleProjects(ctx context.Context, r request, only string) ([]string, error) {
+// visibleProjects asks the GNS3 server which of the projects the caller may see: only this one, if it is named. GNS3's list is no help: it leaves
+// out projects that a user has a right to by themselves, and has some that it refuses to show.
+func (s *Server) visibleProjects(ctx context.Context, r request, only string, asked func(context.Context) ([]string, error)) ([]string, error) {
 	if only = strings.ToLower(only); only != "" { // as in paths
-		err := s.project(ctx, r.caller, only, "")
-		if schema.CodeOf(err) == schema.CodeNotFound && r.IsSuperadmin { // the trail outlives the project
-			asked, failure := s.store.AskedIn(ctx, []string{only})
-			if failure != nil || len(asked) > 0 {
-				return asked, failure
-			}
-		}
-		return []string{only}, err
+		return s.oneProject(ctx, r, only)
 	}
-	listed, err := s.gns3.Projects(ctx, r.token)
-	if err != nil {
+	ids, err := asked(ctx)
+	if err != nil || r.IsSuperadmin { // to whom GNS3 refuses nothing
+		return ids, err
+	}
+	may := make([]bool, len(ids))
+	questions, asking := errgroup.WithContext(ctx)
+	questions.SetLimit(questionsAtOnce)
+	for i, id := range ids {
+		questions.Go(func() (err error) {
+			may[i], err = s.maySee.Get(asking, cache.KeyOf(r.token, id), func(ctx context.Context) (bool, error) { return s.askMaySee(ctx, r.caller, id) })
+			return err
+		})
+	}
+	if err := questions.Wait(); err != nil {
 		return nil, err
 	}
-	var ids []string
-	for _, p := range listed {
-		ids = append(ids, p.ID)
-	}
-	asked, err := s.store.AskedIn(ctx, ids)
-	if err != nil || r.IsSuperadmin { // to whom GNS3 refuses nothing
-		return asked, err
-	}
 	visible := []string{}
-	for _, id := range asked {
-		may, err := s.maySee.Get(ctx, cache.KeyOf(r.token, id), func(ctx context.Context) (bool, error) { return s.askMaySee(ctx, r.caller, id) })
-		if err != nil {
-			return nil, err
-		}
-		if may {
+	for i, id := range ids {
+		if may[i] {
 			visible = append(visible, id)
 		}
 	}
 	return visible, nil
 }
 
-// maySeeLife is how long it is believed that somebody may see a project which GNS3 lists.
-const maySeeLife = 30 * time.Second
+// oneProject is that project, if the caller may see it. The trail of one that is gone is for superadmins.
+func (s *Server) oneProject(ctx context.Context, r request, id string) ([]string, error) {
+	err := s.project(ctx, r.caller, id, "")
+	if schema.CodeOf(err) == schema.CodeNotFound && r.IsSuperadmin {
+		has, failure := s.store.HasAsked(ctx, id)
+		if failure != nil || has {
+			return []string{id}, failure
+		}
+	}
+	return []string{id}, err
+}
 
-// askMaySee asks of one project: GNS3's list has also those that it refuses to show, to whoever has the right to the list.
+// questionsAtOnce bounds how many projects GNS3 is asked about at once for one request.
+const questionsAtOnce = 8
+
+// askMaySee asks of one project.
 func (s *Server) askMaySee(ctx context.Context, who caller, id string) (bool, error) {
 	err := s.project(ctx, who, id, "")
 	if schema.CodeOf(err) == schema.CodeNotFound {

@@ -34,7 +34,6 @@ import (
 type GNS3 interface {
 	Me(ctx context.Context, token string) (schema.User, error)
 	Project(ctx context.Context, token, id string) (schema.Project, error)
-	Projects(ctx context.Context, token string) ([]schema.Project, error)
 	Version(ctx context.Context) (string, error)
 	MayUseConsole(ctx context.Context, token, projectID, nodeID string) error
 }
@@ -83,7 +82,7 @@ type Limits struct {
 	Origins []string
 	// Heartbeat is how often a silent stream shows that it lives, 15 s when zero.
 	Heartbeat time.Duration
-	// LoginCheck is how often the login of a stream's reader is looked at, 30 s when zero.
+	// LoginCheck is how often the login of a stream's reader is looked at, and which projects an approver may see; 30 s when zero.
 	LoginCheck time.Duration
 	// WriteWait is how long a client may stop reading before its connection is given up, 90 s when zero; it can resume.
 	WriteWait time.Duration
@@ -100,7 +99,7 @@ type Server struct {
 	directory   Directory
 	arguments   Arguments
 	identities  *identities
-	maySee      *cache.Cache[bool] // a listed project
+	maySee      *cache.Cache[bool] // a project
 	limits      Limits
 	providerURL func(provider string) string
 	// requests and turns bound what one user may do in a minute.
@@ -126,7 +125,7 @@ var installErrors sync.Once
 func New(o Options) (*Server, error) {
 	s := &Server{
 		temporal: o.Temporal, namespace: o.Namespace, store: o.Store, bus: o.Bus, vault: o.Vault, gns3: o.GNS3, directory: o.Directory,
-		arguments: o.Arguments, identities: newIdentities(o.GNS3, o.Store, o.Log), maySee: cache.New[bool](maySeeLife, time.Now),
+		arguments: o.Arguments, identities: newIdentities(o.GNS3, o.Store, o.Log),
 		limits: o.Limits, requests: newRates(o.Limits.UserMinuteRequests), turns: newRates(o.Limits.UserMinuteTurns),
 		providerURL: o.ProviderURL, log: o.Log, tracer: o.Tracer, propagator: o.Propagator, metrics: o.Metrics, echo: echo.New(),
 		publicURL: strings.TrimRight(o.PublicURL, "/"),
@@ -138,6 +137,7 @@ func New(o Options) (*Server, error) {
 	s.deletions = newDeletions(s)
 	s.limits.Heartbeat = cmp.Or(s.limits.Heartbeat, heartbeatEvery)
 	s.limits.LoginCheck = cmp.Or(s.limits.LoginCheck, identityLife)
+	s.maySee = cache.New[bool](s.limits.LoginCheck, time.Now)
 	s.limits.WriteWait = cmp.Or(s.limits.WriteWait, writeWait)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.echo.HideBanner, s.echo.HidePort = true, true

@@ -144,7 +144,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		{409, "What answers there is not a GNS3 server of version 3."},
 	} {
 		c := serve(t, endless(tt.status, `{"message":"`), Options{})
-		_, err := c.Projects(t.Context(), testToken)
+		_, err := c.Templates(t.Context(), testToken)
 		if e := schema.AsError(err); e == nil || e.Code != schema.CodeGNS3Unavailable || e.Message != tt.want {
 			t.Errorf("status %d: got %v", tt.status, err)
 		}

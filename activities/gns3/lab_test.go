@@ -45,8 +45,8 @@ func TestRealServer(t *testing.T) {
 		t.Errorf("unknown project: %v", err)
 	}
 
-	projects, err := c.Projects(t.Context(), token)
-	if err != nil {
+	var projects []Project
+	if err := c.get(t.Context(), token, "projects", &projects); err != nil {
 		t.Fatal(err)
 	}
 	consoles := 0

@@ -66,7 +66,6 @@ func lab(t *testing.T) routes {
 	get := func(file string) http.HandlerFunc { return withToken(reply(200, recorded(t, file))) }
 	return routes{
 		"GET /v3/access/users/me":                      get("me.json"),
-		"GET /v3/projects":                             get("projects.json"),
 		"GET /v3/projects/" + testProject:              get("project.json"),
 		"GET /v3/projects/" + testProject + "/nodes":   get("nodes.json"),
 		"GET /v3/projects/" + testProject + "/links":   get("links.json"),

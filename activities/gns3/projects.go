@@ -13,15 +13,6 @@ var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-
 // Project is a GNS3 project. Its devices can be used while its status is "opened"; otherwise it is "closed".
 type Project = schema.Project
 
-// Projects lists the projects that the token's user may see, as GNS3 orders them.
-func (c *Client) Projects(ctx context.Context, token string) ([]Project, error) {
-	var all []Project
-	if err := c.get(ctx, token, "projects", &all); err != nil {
-		return nil, fmt.Errorf("list GNS3 projects: %w", err)
-	}
-	return all, nil
-}
-
 // Project reads one project. CodeInvalid for an id that is no UUID, CodeNotFound or CodeForbidden as GNS3 says.
 func (c *Client) Project(ctx context.Context, token, id string) (Project, error) {
 	var p Project

@@ -78,7 +78,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(w.model.Close)
 	w.lab = startLab(t, simlab.Options{Class: true})
 	o := options(t.TempDir())
-	o.GNS3URL, o.Worker.Models[0].BaseURL, o.Limits.ApprovalWait = w.lab.URL(), w.model.BaseURL(), time.Hour
+	o.GNS3URL, o.Worker.Models[0].BaseURL, o.Limits.ApprovalWait, o.Limits.LoginCheck = w.lab.URL(), w.model.BaseURL(), time.Hour, time.Second
 	w.url = startWith(t, o).URL()
 	w.model.On("hello", text("hi"))
 	w.student, w.fellow, w.boss = w.person("student"), w.person("fellow"), w.person("admin")

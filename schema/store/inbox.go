@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gns3copilot/schema"
+
+	"gorm.io/gorm"
 )
 
 // SessionApprovals gives the calls of one assistant message that asked for a human's word in a session of that name, decided ones too:
@@ -76,14 +78,32 @@ func (s *Store) Decided(ctx context.Context, projects []string, deleted bool, li
 	return s.approvals(ctx, where, "COALESCE(decided_at, created_at) DESC, created_at DESC, ordinal DESC", limit, schema.ApprovalPending, projects)
 }
 
-// AskedIn are those of the projects in which calls have asked for a human's word.
-func (s *Store) AskedIn(ctx context.Context, projects []string) ([]string, error) {
-	asked := []string{}
-	err := s.read.WithContext(ctx).Model(&Approval{}).Where("project_id IN ?", projects).Distinct().Order("project_id").Pluck("project_id", &asked).Error
-	if err != nil {
+// WaitingIn are the projects in which calls wait.
+func (s *Store) WaitingIn(ctx context.Context) ([]string, error) {
+	return s.projects(ctx, s.read.Where("state = ? AND "+ofThisProject, schema.ApprovalPending).Distinct().Order("project_id"))
+}
+
+// lookedBack is in how many projects it is looked for what was decided.
+const lookedBack = 200
+
+// DecidedIn are the projects in which something was decided lately, the latest first, deleted ones among them.
+func (s *Store) DecidedIn(ctx context.Context) ([]string, error) {
+	return s.projects(ctx, s.read.Where("state <> ?", schema.ApprovalPending).Group("project_id").
+		Order("MAX(COALESCE(decided_at, created_at)) DESC, project_id").Limit(lookedBack))
+}
+
+// HasAsked tells whether a call has ever asked for a human's word in a project.
+func (s *Store) HasAsked(ctx context.Context, projectID string) (bool, error) {
+	found, err := s.projects(ctx, s.read.Where("project_id = ?", projectID).Limit(1))
+	return len(found) > 0, err
+}
+
+func (s *Store) projects(ctx context.Context, query *gorm.DB) ([]string, error) {
+	ids := []string{}
+	if err := query.WithContext(ctx).Model(&Approval{}).Pluck("project_id", &ids).Error; err != nil {
 		return nil, fmt.Errorf("list projects with approvals: %w", domainError(err))
 	}
-	return asked, nil
+	return ids, nil
 }
 
 func (s *Store) approvals(ctx context.Context, where, order string, limit int, args ...any) ([]Approval, error) {
