@@ -101,10 +101,14 @@ function forget() {
   Object.assign(state, { user: null, token: "", seen: "", first: true, pause: soonest });
 }
 
-/** learnProjects asks what projects are called. One that isn't listed stays an id. */
+/** learnProjects asks, once, what projects are called. One that is gone stays an id. */
 async function learnProjects(items) {
-  if (items.every((i) => state.projects.has(i.project_id))) return;
-  for (const p of await get("v3/projects").catch(() => [])) state.projects.set(p.project_id, p.name);
+  const unknown = () => [...new Set(items.map((i) => i.project_id))].filter((id) => !state.projects.has(id));
+  if (!unknown().length) return;
+  const known = (p) => state.projects.set(p.project_id, p.name);
+  (await get("v3/projects").catch(() => [])).forEach(known);
+  // GNS3 leaves out those that one has a right to by themselves.
+  await Promise.all(unknown().map((id) => get("v3/projects/" + id).catch(() => ({ project_id: id, name: id })).then(known)));
 }
 
 function drawWaiting(waiting, decided) {
