@@ -23,7 +23,31 @@ func faultsError(lists ...[]string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return errors.New("these settings can't be used:\n  " + strings.Join(all, "\n  ") + "\nEach setting has a variable too: --gns3-url is COPILOT_GNS3_URL.")
+	return faults(all)
+}
+
+// faults are lines that each name a flag or an argument, and what is wrong with it.
+type faults []string
+
+// Error gives all lines.
+func (f faults) Error() string {
+	return "these settings can't be used:\n  " + strings.Join(f, "\n  ")
+}
+
+// variableHint tells whose setting can't be used that it has a variable too. It is empty when no fault is about such a setting.
+func variableHint(err error) string {
+	bad, _ := errors.AsType[faults](err)
+	command := selected(err)
+	for _, fault := range bad {
+		about, _, _ := strings.Cut(fault, ":")
+		name, _, _ := strings.Cut(about, ",") // the first, when they are several
+		for _, flag := range command.Flags {
+			if "--"+flag.Name == name && len(flag.Envs) > 0 {
+				return fmt.Sprintf("Each setting has a variable too: %s is %s.\n", name, flag.Envs[0])
+			}
+		}
+	}
+	return ""
 }
 
 // envPrefix begins the names of variables that settings are read from.

@@ -133,6 +133,28 @@ func TestFaultsLeadToTheirHelp(t *testing.T) {
 	}
 }
 
+// TestVariablesOfSettings: they are told of where one would mend the fault, and not where there is none.
+func TestVariablesOfSettings(t *testing.T) {
+	const told = "Each setting has a variable too: "
+	for args, want := range map[string]string{
+		"api --listen nowhere":                       told + "--listen is COPILOT_LISTEN.\n",
+		"chat --attach --server x":                   told + "--server is COPILOT_SERVER.\n",
+		"dev --lab-campus --gns3-url http://lab":     told + "--lab-campus is COPILOT_LAB_CAMPUS.\n",
+		"forget xyz":                                 told + "--database-url is COPILOT_DATABASE_URL.\n",
+		"forget xyz --database-url x":                "",
+		"chat":                                       "",
+		"chat --attach":                              "",
+		"approvals --history --confirm a --reject b": "",
+	} {
+		var out, complaints bytes.Buffer
+		status := run(strings.Fields(args), &out, &complaints)
+		if text := complaints.String(); status != 1 || !strings.Contains(text, "these settings can't be used") || !strings.Contains(text, want) ||
+			want == "" && strings.Contains(text, told) {
+			t.Errorf("%s: %d, without %q, or with more:\n%s", args, status, want, text)
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"dev", "--help"}, {"chat", "--help"}, {"api", "--help"}, {"worker", "--help"}, {"nats", "--help"}, {"migrate", "--help"}, {"forget", "--help"}} {
 		var out, complaints bytes.Buffer

@@ -57,7 +57,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "gns3-copilot: the variable %s is set, and no setting is named so\n", name)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "gns3-copilot: %v\nTry: gns3-copilot %s--help\n", err, commandOf(err))
+		fmt.Fprintf(stderr, "gns3-copilot: %v\n%sTry: gns3-copilot %s--help\n", err, variableHint(err), commandOf(err))
 		return 1
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -70,12 +70,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 // commandOf is the command whose arguments are faulty with a blank behind it, since its flags are in its own help; empty where none was
 // understood.
 func commandOf(err error) string {
-	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
-		if command := parse.Context.Selected(); command != nil {
-			return command.Name + " "
-		}
+	if command := selected(err); command != nil {
+		return command.Name + " "
 	}
 	return ""
+}
+
+func selected(err error) *kong.Node {
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
+		return parse.Context.Selected()
+	}
+	return nil
 }
 
 // console is where a command writes: answers and progress on out, complaints and logs on err.
