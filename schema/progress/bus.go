@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"time"
 
 	"gns3copilot/schema"
@@ -87,14 +88,24 @@ func (b *Bus) readerFault(_ *nats.Conn, _ *nats.Subscription, err error) {
 	b.log.Log(context.Background(), level, "NATS", "error", err)
 }
 
-func dial(url string, opts []nats.Option, more ...jetstream.JetStreamOpt) (*nats.Conn, jetstream.JetStream, error) {
-	nc, err := nats.Connect(url, opts...)
+// addressOf is what of the URL may be told: a token may stand before it.
+func addressOf(natsURL string) string {
+	u, err := url.Parse(natsURL)
+	if err != nil || u.Host == "" {
+		return "its address"
+	}
+	return u.Host
+}
+
+func dial(natsURL string, opts []nats.Option, more ...jetstream.JetStreamOpt) (*nats.Conn, jetstream.JetStream, error) {
+	nc, err := nats.Connect(natsURL, opts...)
 	if errors.Is(err, nats.ErrAuthorization) {
-		return nil, nil, schema.Errorf(schema.CodeUnavailable, "NATS at %s refuses the token.", url).
+		return nil, nil, schema.Errorf(schema.CodeUnavailable, "NATS at %s refuses the token.", addressOf(natsURL)).
 			WithHint("Give the same --nats-token (COPILOT_NATS_TOKEN) as to the NATS server.").WithCause(err)
 	}
 	if err != nil {
-		return nil, nil, unavailable(fmt.Errorf("connect to NATS: %w", err))
+		return nil, nil, schema.Errorf(schema.CodeUnavailable, "NATS can't be reached at %s.", addressOf(natsURL)).
+			WithHint("Look whether it runs, and at --nats-url (COPILOT_NATS_URL).").WithCause(err)
 	}
 	js, err := jetstream.New(nc, more...)
 	if err != nil {

@@ -364,9 +364,22 @@ func TestEventIDs(t *testing.T) {
 	}
 }
 
+// TestUnreachable: who can't connect is told where and which flag says so, and never the token, which may be a part of the URL.
 func TestUnreachable(t *testing.T) {
-	_, err := Connect(t.Context(), Options{URL: "nats://127.0.0.1:1", Logger: quiet()})
-	if schema.CodeOf(err) != schema.CodeUnavailable {
-		t.Fatalf("got %v", err)
+	s := startServer(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: "another"})
+	for name, c := range map[string]struct{ address, flag string }{
+		"nothing listens":       {"127.0.0.1:1", "--nats-url"},
+		"the token isn't right": {s.Addr().String(), "--nats-token"},
+	} {
+		for _, o := range []Options{{URL: "nats://" + c.address, Token: "s3cret"}, {URL: "nats://s3cret@" + c.address}} {
+			o.Logger = quiet()
+			_, err := Connect(t.Context(), o)
+			if e := schema.AsError(err); schema.CodeOf(err) != schema.CodeUnavailable || !strings.Contains(e.Message, c.address) || !strings.Contains(e.Hint, c.flag) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if strings.Contains(fmt.Sprint(err), "s3cret") {
+				t.Errorf("%s: the token is told: %v", name, err)
+			}
+		}
 	}
 }
