@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"regexp"
 	"slices"
@@ -152,6 +153,22 @@ func TestVariablesOfSettings(t *testing.T) {
 			want == "" && strings.Contains(text, told) {
 			t.Errorf("%s: %d, without %q, or with more:\n%s", args, status, want, text)
 		}
+	}
+}
+
+// TestNATSOnATakenAddress says so once, and what to do.
+func TestNATSOnATakenAddress(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address := taken.Addr().String()
+	var out, complaints bytes.Buffer
+	status := run([]string{"nats", "--listen", address, "--nats-token", "t0ken", "--data", t.TempDir()}, &out, &complaints)
+	if text := complaints.String(); status != 1 || !strings.HasPrefix(text, "gns3-copilot: The address "+address+" can't be listened on.\n") ||
+		!strings.Contains(text, "--listen") || strings.Count(text, "in use") != 1 {
+		t.Errorf("%d\n%s", status, text)
 	}
 }
 

@@ -58,7 +58,7 @@ func (a *apiCmd) Run(ctx context.Context, c *console) (err error) {
 	defer s.Close()
 	listener, err := net.Listen("tcp", a.Listen)
 	if err != nil {
-		return schema.Errorf(schema.CodeUnavailable, "The address %s can't be listened on.", a.Listen).WithCause(err)
+		return schema.Errorf(schema.CodeUnavailable, "The address %s can't be listened on.", a.Listen).WithHint("Choose another with --listen; port 0 takes a free one.").WithCause(err)
 	}
 	api, err := s.StartAPI(listener, stack.APIOptions{Limits: limits, PublicURL: a.PublicURL, Version: version()})
 	if err != nil {

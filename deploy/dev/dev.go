@@ -103,14 +103,9 @@ func Start(ctx context.Context, o Options) (_ *Stack, err error) {
 	if err := s.takeLock(); err != nil {
 		return nil, err
 	}
-	// Tried first, so that a taken address is told at once and not after minutes of building; given back, so that who connects meanwhile is
-	// refused and doesn't hang.
-	trial, err := listen(o.Listen)
-	if err != nil {
+	// Tried first, so that a taken address is told at once and not after minutes of building.
+	if err := tryListening(o.Listen); err != nil {
 		return nil, err
-	}
-	if err := trial.Close(); err != nil {
-		return nil, unavailable("The address "+o.Listen+" can't be listened on.", err)
 	}
 	o.Telemetry.Service, o.Telemetry.Version, o.Telemetry.Log = "gns3-copilot-dev", o.Version, o.Log
 	if s.telemetry, err = telemetry.Start(o.Telemetry); err != nil {
@@ -135,6 +130,18 @@ func Start(ctx context.Context, o Options) (_ *Stack, err error) {
 		return nil, err
 	}
 	return s, s.awaitReady(ctx)
+}
+
+// tryListening gives the address back, so that who connects meanwhile is refused and doesn't hang.
+func tryListening(address string) error {
+	l, err := listen(address)
+	if err != nil {
+		return err
+	}
+	if err := l.Close(); err != nil {
+		return unavailable("The address "+address+" can't be listened on.", err)
+	}
+	return nil
 }
 
 func listen(address string) (net.Listener, error) {

@@ -68,6 +68,9 @@ func StartNATS(o NATSOptions) (*NATS, error) {
 		if options.Port == 0 {
 			options.Port = server.RANDOM_PORT
 		}
+		if err := tryListening(o.Listen); err != nil { // the server itself would log that, and not be ready for as long as one waits
+			return nil, err
+		}
 	}
 	n := &NATS{options: options, log: o.Logger}
 	if err := n.start(); err != nil {
