@@ -49,34 +49,54 @@ func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	if a.Confirm+a.Reject == "" {
+		return a.list(ctx, api, c)
+	}
+	return a.decide(ctx, api, c)
+}
+
+// list shows what waits, or what was decided.
+func (a *approvalsCmd) list(ctx context.Context, api *client.Client, c *console) error {
+	read, none := api.Inbox, "nothing waits"
 	if a.History {
-		items, err := api.Decided(ctx)
-		for _, it := range items {
-			showDecided(c, it)
-		}
+		read, none = api.Decided, "nothing was decided yet"
+	}
+	items, err := read(ctx)
+	if err != nil {
 		return err
 	}
+	if len(items) == 0 {
+		fmt.Fprintln(c.out, none)
+		return nil
+	}
+	projects, err := api.Projects(ctx)
+	if err != nil {
+		return err
+	}
+	for i, it := range items {
+		project := nameOf(projects, it.ProjectID)
+		if a.History {
+			showDecided(c, project, it)
+		} else {
+			showWaiting(c, i+1, project, it)
+		}
+	}
+	return nil
+}
+
+// decide confirms or rejects the call that was named.
+func (a *approvalsCmd) decide(ctx context.Context, api *client.Client, c *console) error {
 	items, err := api.Inbox(ctx)
 	if err != nil {
 		return err
 	}
 	id := a.Confirm + a.Reject
-	if id == "" {
-		projects, err := api.Projects(ctx)
-		if err != nil {
-			return err
-		}
-		for i, it := range items {
-			showWaiting(c, i+1, nameOf(projects, it.ProjectID), it)
-		}
-		if len(items) == 0 {
-			fmt.Fprintln(c.out, "nothing waits")
-		}
-		return nil
-	}
 	for _, it := range items {
 		if it.ToolCallID != id {
 			continue
+		}
+		if err := a.fits(it); err != nil {
+			return err
 		}
 		var reply schema.DecisionReply
 		if a.Reject != "" {
@@ -98,6 +118,19 @@ func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
 		return nil
 	}
 	return notWaiting(ctx, api, id)
+}
+
+// fits refuses a first confirmation where the second is due, and the other way round, as the server would, but in words of this command.
+func (a *approvalsCmd) fits(it schema.InboxItem) error {
+	switch {
+	case a.Second && it.ConfirmationsRequired > 1 && it.Confirmations == 0:
+		return schema.Errorf(schema.CodeConflict, "The call %q has no first confirmation yet.", it.ToolCallID).
+			WithHint("Confirm it without --second, look again, and confirm it a second time: gns3-copilot approvals --confirm %s", it.ToolCallID)
+	case a.Confirm != "" && !a.Second && it.Confirmations > 0:
+		return schema.Errorf(schema.CodeConflict, "The call %q is of high danger and waits for its second confirmation.", it.ToolCallID).
+			WithHint("Confirm it a second time: gns3-copilot approvals --confirm %s --second", it.ToolCallID)
+	}
+	return nil
 }
 
 // notWaiting says what became of a call that doesn't wait.
@@ -143,7 +176,7 @@ func showWaiting(c *console, n int, project string, it schema.InboxItem) {
 	fmt.Fprintf(c.out, "asked by %s, session %s, project %s\n%s\n", whose(it), inLine(it.SessionID), inLine(project), previewText(n, it.PendingTool))
 }
 
-func showDecided(c *console, it schema.InboxItem) {
+func showDecided(c *console, project string, it schema.InboxItem) {
 	when := it.CreatedAt
 	if it.DecidedAt != nil {
 		when = *it.DecidedAt
@@ -152,7 +185,7 @@ func showDecided(c *console, it schema.InboxItem) {
 	if it.DecidedBy != "" {
 		by = " by " + inLine(it.DecidedBy)
 	}
-	fmt.Fprintf(c.out, "%s  %s%s  %s  (asked by %s, session %s, %s)\n", when.Local().Format("2006-01-02 15:04:05 MST"), it.State, by, inLine(it.Description), whose(it), inLine(it.SessionID), it.ToolCallID)
+	fmt.Fprintf(c.out, "%s  %s%s  %s  (asked by %s, session %s, project %s, %s)\n", when.Local().Format("2006-01-02 15:04:05 MST"), it.State, by, inLine(it.Description), whose(it), inLine(it.SessionID), inLine(project), it.ToolCallID)
 	if it.Reason != "" {
 		fmt.Fprintf(c.out, "    reason: %s\n", inLine(it.Reason))
 	}
