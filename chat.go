@@ -203,7 +203,8 @@ func (c *chatCmd) project(ctx context.Context, api *client.Client) (string, erro
 	if c.Project == "" && len(opened) == 1 {
 		return opened[0], nil
 	}
-	if uuid.Validate(c.Project) == nil { // one that lists don't show
+	byID := uuid.Validate(c.Project) == nil
+	if byID { // one that lists don't show
 		if p, err := api.Project(ctx, c.Project); err == nil {
 			return p.ID, nil
 		}
@@ -216,8 +217,11 @@ func (c *chatCmd) project(ctx context.Context, api *client.Client) (string, erro
 		message = "No project is opened."
 	}
 	if len(all) == 0 {
-		return "", schema.Errorf(schema.CodeNotFound, "%s GNS3 lists no project for you.", message).
-			WithHint("If you have rights to a single project name it by its id: --project UUID, as in the address of its page.")
+		hint := "If you have rights to a single project name it by its id: --project UUID, as in the address of its page."
+		if byID {
+			hint = "Look whether the id is right, and whether you have rights to the project."
+		}
+		return "", schema.Errorf(schema.CodeNotFound, "%s GNS3 lists no project for you.", message).WithHint("%s", hint)
 	}
 	return "", schema.Errorf(schema.CodeNotFound, "%s", message).
 		WithHint("Name one with --project. You may see:\n    %s", strings.Join(all, "\n    "))
