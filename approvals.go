@@ -44,7 +44,8 @@ func (a *approvalsCmd) Validate() error {
 }
 
 // Run lists or decides.
-func (a *approvalsCmd) Run(ctx context.Context, c *console) error {
+func (a *approvalsCmd) Run(ctx context.Context, c *console) (err error) {
+	defer func() { err = withLogin(err) }()
 	api, err := a.login(ctx)
 	if err != nil {
 		return err

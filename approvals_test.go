@@ -68,6 +68,9 @@ func TestApprovalsFromTheTerminal(t *testing.T) {
 	if text := approvals(0, "--history"); text != "nothing was decided yet\n" {
 		t.Errorf("%q", text)
 	}
+	if text := approvals(1, "--token", "xyz"); !strings.Contains(text, "Give --user and --password") {
+		t.Errorf("%q", text)
+	}
 	s.model.On("danger", proposing(change{[]string{"R2"}, []string{"no ip routing"}}), func(r *scriptmodel.Reply) { r.Say("that was it") })
 	events := follow(t, s.client, s.project, "danger", "danger")
 	asked := upTo(t, events, isType(schema.EventHITLRequired))

@@ -55,7 +55,8 @@ func (c *chatCmd) Validate() error {
 }
 
 // Run sends the message and follows the turn to its end.
-func (c *chatCmd) Run(ctx context.Context, out *console) error {
+func (c *chatCmd) Run(ctx context.Context, out *console) (err error) {
+	defer func() { err = withLogin(err) }()
 	api, err := c.login(ctx)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gns3copilot/apiserver/client"
+	"gns3copilot/deploy/simlab"
 	"gns3copilot/schema"
 )
 
@@ -90,6 +91,29 @@ func TestChatShowsTheCost(t *testing.T) {
 	for _, usage := range []*schema.UsageView{nil, {TotalTokens: 100}} {
 		if err := v.show(client.Received{Event: schema.Event{Type: schema.EventDone, Usage: usage}}); err != nil || complaints.Len() > 0 {
 			t.Errorf("%+v is shown as %q, %v", usage, complaints.String(), err)
+		}
+	}
+}
+
+// TestWhatOneMayNotDo: somebody whom GNS3 doesn't let in learns which flags do, and nobody is told to do what was just done.
+func TestWhatOneMayNotDo(t *testing.T) {
+	lab, err := simlab.Start(t.Context(), simlab.Options{Roles: map[string]string{"student": simlab.RoleNoAccess}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	_, project := login(t, lab.URL())
+	const flags, byID = "Give --user and --password", "name it by its id"
+	for args, want := range map[string]struct{ told, not string }{
+		"chat --token xyz hello":                                                 {flags, byID},
+		"chat --user student --password wrong hello":                             {flags, byID},
+		"chat --user student --password student hello":                           {byID, flags},
+		"chat --user student --password student --project " + project + " hello": {"have rights to the project", byID},
+	} {
+		var out, complaints bytes.Buffer
+		status := run(append(strings.Fields(args), "--server", lab.URL()), &out, &complaints)
+		if text := complaints.String(); status != 1 || strings.Count(text, want.told) != 1 || strings.Contains(text, want.not) {
+			t.Errorf("%s: status %d\n%s", args, status, text)
 		}
 	}
 }

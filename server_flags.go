@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"gns3copilot/apiserver/client"
 	"gns3copilot/schema"
@@ -25,8 +26,16 @@ func (f serverFlags) login(ctx context.Context) (*client.Client, error) {
 	}
 	err := api.Login(ctx, f.User, f.Password)
 	if schema.CodeOf(err) == schema.CodeUnauthorized {
-		err = schema.Errorf(schema.CodeUnauthorized, "The GNS3 server doesn't accept the password of %q.", f.User).
-			WithHint("Give --user and --password (COPILOT_PASSWORD), or --token.")
+		err = schema.Errorf(schema.CodeUnauthorized, "The GNS3 server doesn't accept the password of %q.", f.User)
 	}
 	return api, err
+}
+
+// withLogin adds to the server's word that somebody isn't logged in, or no longer, how to be.
+func withLogin(err error) error {
+	if schema.CodeOf(err) != schema.CodeUnauthorized {
+		return err
+	}
+	e := *schema.AsError(err)
+	return e.WithHint("%s", strings.TrimSpace(e.Hint+" Give --user and --password (COPILOT_PASSWORD), or --token."))
 }

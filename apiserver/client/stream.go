@@ -68,7 +68,7 @@ const (
 )
 
 // Turn posts a message and hands each of the turn's events to on, once, until done. When the connection breaks it attaches again where
-// it was, for a while; lost, which may be nil, is told each time.
+// it was, for a while; lost, which may be nil, is told each time. It fails with CodeUnauthorized when the user's login ends meanwhile.
 func (c *Client) Turn(ctx context.Context, projectID string, in schema.ChatRequest, key string, on func(Received) error, lost func(error)) error {
 	post := func() (*Stream, error) { return c.Post(ctx, projectID, in, key) }
 	stream, err := post()
@@ -86,7 +86,7 @@ func (c *Client) Turn(ctx context.Context, projectID string, in schema.ChatReque
 	f := follower{c: c, projectID: projectID, sessionID: in.SessionID, on: on}
 	for {
 		err := f.drain(stream)
-		if err == nil || ctx.Err() != nil || errors.As(err, new(stopped)) {
+		if err == nil || ctx.Err() != nil || errors.As(err, new(stopped)) || schema.CodeOf(err) == schema.CodeUnauthorized {
 			return err
 		}
 		if lost != nil {
@@ -125,13 +125,20 @@ type follower struct {
 	on                   func(Received) error
 }
 
-// drain reads to done, which is nil; any other end is an error.
+// drain reads to done, which is nil; any other end is an error, the server's own word for it if there is one.
 func (f *follower) drain(stream *Stream) error {
 	defer stream.Close()
+	var loggedOut error
 	for !stream.over {
 		ev, err := stream.Next()
+		if err != nil && loggedOut != nil {
+			return loggedOut
+		}
 		if err != nil {
 			return err
+		}
+		if ev.Type == schema.EventError && ev.Code == schema.CodeUnauthorized && ev.ID == "" { // the turn's own events have ids
+			loggedOut = &schema.Error{Code: ev.Code, Message: ev.Error, Hint: ev.Hint}
 		}
 		if ev.ID != "" {
 			f.lastID = ev.ID

@@ -202,6 +202,37 @@ func TestANewPasswordEndsTheLoginsBefore(t *testing.T) {
 	}
 }
 
+// TestANewPasswordIsNoLostConnection for who follows a turn with it: the client says why, and doesn't attach again.
+func TestANewPasswordIsNoLostConnection(t *testing.T) {
+	s, session := loginSite(t), newSession()
+	one, two := s.tokens("admin") // logins of one second would be the same
+	s.SetToken(one)
+	suite.model.On("wait and be logged out", call(configTool, configure("R1", "interface Loopback79")))
+	fresh := s.user
+	asked := func(password string) func(client.Received) error {
+		return func(ev client.Received) error {
+			if ev.Type == schema.EventHITLRequired {
+				fresh = s.setPassword(password)
+			}
+			return nil
+		}
+	}
+	err := s.Turn(s.bounded(), s.project, schema.ChatRequest{Message: "wait and be logged out", SessionID: session}, "", asked("longer than that"), func(err error) {
+		t.Errorf("lost: %v", err)
+	})
+	if schema.CodeOf(err) != schema.CodeUnauthorized || !strings.Contains(err.Error(), "new password") {
+		t.Errorf("the turn: %v", err)
+	}
+	s.SetToken(two)
+	err = s.Follow(s.bounded(), s.project, session, "", asked("and longer than that"))
+	if schema.CodeOf(err) != schema.CodeUnauthorized || !strings.Contains(err.Error(), "new password") {
+		t.Errorf("attached: %v", err)
+	}
+	if err := fresh.Abort(fresh.bounded(), fresh.project, session); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestANewPasswordInMidTurn: the turn doesn't act with the login from before it, but waits for its owner's next one.
 func TestANewPasswordInMidTurn(t *testing.T) {
 	s, session := startLabSite(t), newSession()
