@@ -79,6 +79,10 @@ func (c *chatCmd) Run(ctx context.Context, out *console) (err error) {
 	}
 	err = c.follow(ctx, api, project, session, model, v)
 	v.end()
+	if schema.CodeOf(err) == schema.CodeUnauthorized && v.failure != nil { // the server's word in the stream; a refused message has none
+		return schema.Errorf(schema.CodeUnauthorized, "%s", schema.AsError(err).Message).
+			WithHint("The turn goes on; follow it with chat --attach --session %s.", session)
+	}
 	if err != nil {
 		return err
 	}
