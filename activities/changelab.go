@@ -119,7 +119,7 @@ func (c *labChange) apply(run context.Context, change tools.LabChange) schema.To
 		return item
 	}
 	c.show(change, schema.DeviceRunning, change.What)
-	request, release := toItsEnd(run)
+	request, release := schema.Outlive(run, lastRequest)
 	did, err := change.Do(request, c.lab)
 	release()
 	result := outcomeOf(change, did, err)

@@ -97,31 +97,5 @@ func settle(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 }
 
-// lastRequest is how long a request may still take whose outcome nobody knows once it is cut off.
+// lastRequest is how long a request may still take after an abort, whose outcome nobody knows once it is cut off.
 const lastRequest = 5 * time.Second
-
-// toItsEnd is a context for such a request. It outlives run by that time. release must be called.
-func toItsEnd(run context.Context) (_ context.Context, release func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(run))
-	over := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		select {
-		case <-run.Done():
-		case <-over:
-			return
-		}
-		late := time.NewTimer(lastRequest)
-		defer late.Stop()
-		select {
-		case <-late.C:
-			cancel()
-		case <-over:
-		}
-	})
-	return ctx, func() {
-		close(over)
-		wg.Wait()
-		cancel()
-	}
-}

@@ -79,7 +79,7 @@ func (g *gateway) pass(c echo.Context) error {
 	password := watchPassword(c.Request())
 	within := context.WithCancel
 	if password != nil {
-		within = lingering
+		within = untilLate
 	}
 	ctx, end := within(c.Request().Context())
 	defer end()
@@ -128,14 +128,9 @@ func (g *gateway) pass(c echo.Context) error {
 	return nil
 }
 
-// lingering is a context that outlives the client's: GNS3 goes on with a request whose client leaves.
-func lingering(client context.Context) (context.Context, context.CancelFunc) {
-	ctx, end := context.WithCancel(context.WithoutCancel(client))
-	stay := context.AfterFunc(client, func() { time.AfterFunc(lateAnswer, end) })
-	return ctx, func() {
-		stay()
-		end()
-	}
+// untilLate is for a request that GNS3 goes on with when its client leaves.
+func untilLate(client context.Context) (context.Context, context.CancelFunc) {
+	return schema.Outlive(client, lateAnswer)
 }
 
 // endless are the streams that GNS3 ends only when their listener goes: they would keep us from shutting down.
